@@ -1,4 +1,4 @@
-// Measures what other callers notice of work that a request should not be able to cause. See README.md.
+// Measures how much one caller's abusive requests slow other callers. See README.md.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ABUSES } from './lib/abuses.mjs';
 import { load } from './lib/load.mjs';
@@ -6,19 +6,19 @@ import { readOptions } from './lib/options.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 
-/** How much slower the median of others may get, unless it stays below {@link SMALL_MS}. */
+/** How many times slower the median of other callers may get, unless it stays below {@link SMALL_MS}. */
 const MOST = 2;
 const SMALL_MS = 2;
 /** The longest that `/livez` may take, in milliseconds. */
 const LIVEZ_MS = 100;
-/** The other caller's connections: few, so that it waits for the abuse and not for itself. */
+/** Connections of the other caller: few, so that its requests wait for the abuse and not for each other. */
 const FEW = 2;
 
 const options = readOptions({ seconds: '4' });
 const server = servers.find(({ name }) => name === 'gateway');
 const bytes = (lines) => Buffer.from([...lines, '', ''].join('\r\n'));
 
-/** The longest that `/livez` takes until then, in milliseconds. */
+/** Requests `/livez` until the time `until`. @returns the longest response time in milliseconds. */
 async function slowestLivez(url, until) {
   let slowest = 0;
   while (performance.now() < until) {

@@ -7,7 +7,7 @@ import { onStage } from './lib/stage.mjs';
 
 /** How much slower the other caller may get. */
 const MOST = 3;
-/** The other caller's connections: few, so that it waits for the flood and not for itself. */
+/** Connections of the other caller: few, so that its requests wait for the flood and not for each other. */
 const FEW = 4;
 
 const options = readOptions();
@@ -22,7 +22,7 @@ let floods = 0;
 /** Each flood comes from its own address, which is not banned yet. */
 const from = () => `x-forwarded-for: 192.0.2.${++floods}`;
 
-/** What a caller without a key sends: requests that are valid until its quota is used up, and requests that never are. */
+/** Floods by a caller without a key: valid requests, which are rejected once its quota is used up, and invalid requests. */
 const FLOODS = {
   'sound requests': (port) => bytes(port, ['GET /pets/1 HTTP/1.1', from()]),
   'invalid documents': (port) =>

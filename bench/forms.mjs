@@ -17,7 +17,7 @@ const conditional = query
   .replace(' name', ' name @include(if: $named)');
 const [, fields] = /\) {(.*)}$/.exec(query);
 const several = query.replace(fields, ` a:${fields} b:${fields} c:${fields}`);
-/** How many root fields a form has, if it has several: what it costs is divided by them. */
+/** The number of root fields of a form that has several. Its cost is divided by this number. */
 const ROOT_FIELDS = { 'three root fields, each': 3 };
 const hash = (text) => ({
   persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(text).digest('hex') },

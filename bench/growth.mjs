@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
 const sizes = options.pets.split(',').map(Number);
 const [limit, floor, mostSearched, runs] = [options.limit, options.floor, options.search, options.runs].map(Number);
 
-/** Opens a store of its own, filled unless a run before has kept it. */
+/** Opens a store with this number of pets. Fills it unless an earlier run has kept it. */
 async function openStore(pets) {
   const name = `${options.database}_${pets}`;
   const url = databaseUrl(name);
@@ -41,10 +41,10 @@ async function openStore(pets) {
   return { name, database };
 }
 
-/** The better quartile of the times that a list takes in each store, in milliseconds; the stores take turns. */
+/** The lower quartile of the times of a list in each store, in milliseconds. Each run measures every store once. */
 async function measure(list, stores) {
   const times = stores.map(() => []);
-  // PostgreSQL chooses between plans for the values and a plan for all only after five runs.
+  // Six runs are not measured: PostgreSQL considers a generic plan only after five runs with custom plans.
   for (let run = -6; run < runs; run++) {
     for (const [i, { database }] of stores.entries()) {
       const start = performance.now();
@@ -68,7 +68,7 @@ async function countedBy(list, database) {
   return totals.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** What a row takes that is counted, in milliseconds: found by an index, and then looked at in its table. */
+/** Milliseconds to count one row: to find it by an index, and then check it in its table. */
 const PER_ROW = 0.003;
 const slow = [];
 /** The times in the small store. */

@@ -11,7 +11,7 @@ import { onStage } from './lib/stage.mjs';
 import { verify } from './lib/verify.mjs';
 import { works } from './lib/works.mjs';
 
-// Other load on a machine comes and goes within seconds: each server should get its quietest moments.
+// Many short rounds, because other load comes and goes within seconds: each server gets some quiet rounds.
 const options = readOptions({ rounds: '24', seconds: '0.5', connections: '16,64' });
 const chosenWorks = pick(works, options.work, 'work');
 const takesPart = ({ faces, gateway }, { face, filters }) => faces.includes(face) && (gateway || !filters);
@@ -54,7 +54,7 @@ async function compete(work, running, url) {
 async function runRounds(work, connections, field) {
   const rounds = new Map(field.map(({ server }) => [server.name, []]));
   for (let round = 1; round <= options.rounds; round++) {
-    for (const { server, requests } of rotated(field, round)) {
+    for (const { server, requests } of ordered(field, round)) {
       const figures = await measure(server, requests, { connections, seconds: options.seconds });
       rounds.get(server.name).push(figures);
       console.error(
@@ -65,10 +65,11 @@ async function runRounds(work, connections, field) {
   return rounds;
 }
 
-/** Each round begins with another server. */
-function rotated(list, by) {
-  const at = by % list.length;
-  return [...list.slice(at), ...list.slice(0, at)];
+/** The servers in the order of a round. Each server runs first in some rounds, and after different servers. */
+function ordered(field, round) {
+  const at = round % field.length;
+  const rotated = [...field.slice(at), ...field.slice(0, at)];
+  return round % 2 ? rotated : rotated.reverse();
 }
 
 if (!chosenServers.length) throw new Error('Nothing to measure');

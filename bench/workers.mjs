@@ -15,7 +15,7 @@ const crews = [1, 2].map((size) => ({
   env: { ...redis.env, WEB_CONCURRENCY: String(size) },
 }));
 
-/** Nearly all of this is the gateway's own work; the load generator and PostgreSQL do little. */
+/** A workload that uses almost only CPU of the gateway, and little of the load generator and PostgreSQL. */
 const introspection = {
   name: 'introspection',
   title: 'introspection',

@@ -67,7 +67,7 @@ const number = (text) => text.replaceAll('_', '');
 function settings(config) {
   const found = [
     ...config.matchAll(
-      /^ {2}\/\*\* ((?:(?!\*\/)[\s\S])*?) ?\*\/\n {2}([A-Z_]+): setting(?:<.*?>)?\(([\s\S]*?)\),\n(?= {2}\/\*\*|};)/gm,
+      /^ {2}\/\*\*\s+(?:\* )?((?:(?!\*\/)[\s\S])*?)\s*\*\/\n {2}([A-Z_]+): setting(?:<.*?>)?\(([\s\S]*?)\),\n(?= {2}\/\*\*|};)/gm,
     ),
   ];
   const rows = found.map(([, meaning, name, args]) => {

@@ -1,9 +1,10 @@
-// A Prisma generator: writes the columns of each table for the statements that are not Prisma's, since the client does
-// not reveal which fields may be null. Prisma sends it requests (JSON-RPC) line by line, and reads responses from stderr.
+// A Prisma generator that writes the columns of each table to a TypeScript file. The gateway's own SQL statements need them,
+// and the Prisma client does not reveal which fields may be null. Prisma sends JSON-RPC requests to standard input, one per
+// line, and reads the responses from standard error.
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** The kind of value and the SQL type. A column of any other type can be read, but not searched or read as JSON. */
+/** The kind of value and the SQL type, by Prisma type. Other columns can be read, but neither searched nor read as JSON. */
 const TYPES = {
   BigInt: ['id', 'bigint'],
   String: ['text', 'text'],

@@ -1,13 +1,15 @@
-// Copies what the pages need of packages for browsers, which are then not needed to run the gateway, and generates the Prisma
-// client. The CLI first looks for its native schema engine and would download it, but generating
-// does not use it: any existing file will do. The variable is set for this child process only, because with it `prisma
-// migrate` would succeed without doing anything.
+// Copies the browser builds of packages to `src/portal/vendor`, and generates the Prisma client. The gateway then runs
+// without these packages.
+//
+// Prisma's CLI would download its native schema engine, although generating the client does not use it. The variable
+// PRISMA_SCHEMA_ENGINE_BINARY prevents the download; any existing file will do. It is set for this child process only,
+// because with it `prisma migrate` would succeed without doing anything.
 import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Files of packages for `src/portal/vendor`: GraphiQL with its dependencies, Swagger UI, and the search of the guides. */
+/** The files to copy, by their names in `src/portal/vendor`: GraphiQL with its dependencies, Swagger UI, and MiniSearch. */
 const VENDOR = {
   'react.js': 'react/umd/react.production.min.js',
   'react-dom.js': 'react-dom/umd/react-dom.production.min.js',

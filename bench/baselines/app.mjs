@@ -1,9 +1,9 @@
 import Fastify, { LogController } from 'fastify';
 
 /**
- * The application of a hand-written baseline: Fastify alone, or with `PLUGINS` what its users put in front of a public API.
- * That is a part of the gateway's duties: a limit by API key in one window, in memory; CORS; protective headers; ETags;
- * shedding of load; a request id; a line of log for each response. Keys are not looked up, and nothing is fair or metered.
+ * The application of a hand-written baseline: plain Fastify, or with `PLUGINS` also the usual plugins of a public API.
+ * They do a part of the gateway's work: a rate limit per API key with one window in memory, CORS, security headers, ETags,
+ * load shedding, request ids, and an access log. They do not authenticate keys, queue callers fairly, or record usage.
  */
 export async function application() {
   if (!process.env.PLUGINS) return Fastify();

@@ -103,7 +103,7 @@ const loaders = {
   },
 };
 
-/** Disables the per-request cache of results, whose keys are serialised objects: the faster of the two documented ways. */
+/** Disables the loader's cache per request, whose keys are serialised objects. Of the two documented ways this is faster. */
 function uncached(loader) {
   return { loader, opts: { cache: false } };
 }

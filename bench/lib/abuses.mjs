@@ -30,7 +30,7 @@ const documents =
         });
         const text = await response.text();
         note(`${response.status} ${/"code":"(\w+)"/.exec(text.slice(0, 2000))?.[1] ?? `${text.length} bytes`}`);
-        // A pause after each rejection; `bench/flood.mjs` measures a caller that makes none.
+        // Pauses after each rejection. `bench/flood.mjs` measures a caller that does not pause.
         if (response.status === 429) await sleep(100);
       }
     };
@@ -41,7 +41,7 @@ const documents =
 const repeat = (count, one) => Array.from({ length: count }, (_, i) => one(i)).join(' ');
 const long = (i, length) => `a${i}_${'x'.repeat(length)}`;
 
-/** Keeps sockets open that each lack the rest of a request. @param textOf what each sends, from an address. */
+/** Keeps sockets with incomplete requests open. @param textOf returns the text to send, for a client address. */
 const halfSent =
   (textOf) =>
   async ({ port, until }) => {
@@ -75,7 +75,7 @@ const open = async (port, key = {}) => {
   return socket;
 };
 
-/** Sends the smallest message there is over one WebSocket, as fast as it goes. */
+/** Sends the smallest possible message over one WebSocket, as fast as possible. */
 async function pings({ port, until }) {
   const socket = await open(port);
   let closed;
@@ -92,7 +92,7 @@ async function pings({ port, until }) {
   return `${sent} messages sent; ${closed ?? 'not closed'}`;
 }
 
-/** Subscribes twenty times to what counts a hundred times for each event. */
+/** Starts twenty subscriptions, each of which runs 99 counts for each event. */
 async function dearSubscriptions({ port, until }) {
   const counts = repeat(99, (i) => `c${i}: pets(filter: { name: "${i}" }) { totalCount }`);
   const query = `subscription { petChanged { pet { category { ${counts} } } } }`;
@@ -109,7 +109,7 @@ async function dearSubscriptions({ port, until }) {
   return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
 }
 
-/** Asks for orders that wait for a lock, with a key of its own, and leaves after 80 ms. */
+/** Requests orders, which wait for a table lock, and disconnects after 80 ms. */
 async function leavers({ url, port, until, database, key: adminKey }) {
   const key = await newKey(url, adminKey);
   const locker = new pg.Client(database);
@@ -133,7 +133,7 @@ async function leavers({ url, port, until, database, key: adminKey }) {
   return `${sent} left; ${waiting} statements still wait`;
 }
 
-/** A key whose quota is not used up. @returns its secret. */
+/** Creates a key whose quota no abuse uses up. @returns its full text. */
 async function newKey(url, adminKey) {
   const input = '{ name: "Abuser", plan: ENTERPRISE, perMinute: 1000000, perDay: 1000000 }';
   const response = await fetch(`${url}/graphql`, {
@@ -144,11 +144,11 @@ async function newKey(url, adminKey) {
   return (await response.json()).data.createApiKey.secret;
 }
 
-/** Twelve counts by name, which cost more than most operations. @param n makes its values unique. @param shape the same. */
+/** A costly query of twelve counts by name. @param n makes its values unique. @param shape makes its aliases unique. */
 const searches = (n, shape = '') =>
   `{ ${repeat(12, (i) => `c${shape}_${i}: pets(filter: { name: "${n} ${i}" }) { totalCount }`)} }`;
 
-/** How many milliseconds other callers may wait longer for these, since they fill the database. */
+/** Allowed increase of other callers' response times by these searches, in milliseconds. They keep the database busy. */
 const SEARCHES_MS = 40;
 
 /** Keeps 200 searches in flight, from one caller. */
@@ -209,7 +209,7 @@ const lockedCategory = Object.assign(
   { allowedMs: SEARCHES_MS },
 );
 
-/** What abusers send, by what it is. */
+/** The abuses by name. */
 export const ABUSES = {
   'searches in flight': searchesInFlight(false),
   'searches of different shapes in flight': searchesInFlight(true),

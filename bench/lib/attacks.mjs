@@ -1,8 +1,8 @@
-// What one client without a key can do to the others, each until it is stopped.
+// Attacks that one client without a key can make on other clients. Each attack runs until it is stopped.
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 
-/** Keeps `sockets` requests open whose bodies have one byte of nine. @returns how to stop it. */
+/** Keeps `sockets` requests open that have sent only one of nine bytes of their body. @returns how to stop it. */
 export function halfSentBodies(port, sockets = 1010) {
   const head = `POST /pets HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
   return keepOpen(port, sockets, head);

@@ -34,13 +34,13 @@ export async function applyMigrations(url) {
   }
 }
 
-/** Inserts the same rows on every run. Autovacuum would burden one server and not another: `restore` vacuums instead. */
+/** Inserts the same rows on every run. Autovacuum is disabled, since it would slow only some servers. `restore` vacuums. */
 export async function fill(url) {
   await run(url, ROWS);
   await run(url, 'vacuum analyze');
 }
 
-/** Inserts them into a directory of the embedded database, which no server may have open. */
+/** Inserts the same rows into a data directory of the embedded database. No server may have it open. */
 export async function fillDirectory(directory) {
   const { openDatabase } = await import('../../dist/database/open.js');
   const database = await openDatabase({ directory });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const WATCHER = fileURLToPath(new URL('garbage.cjs', import.meta.url));
 const POLL_MS = 50;
 
-/** What a server must be started with to be watched by {@link watchGarbage}. */
+/** The environment of a server that {@link watchGarbage} can watch. */
 export const garbageEnv = (file, env = {}) => ({
   ...env,
   GARBAGE_FILE: file,
@@ -13,7 +13,7 @@ export const garbageEnv = (file, env = {}) => ({
 });
 
 /**
- * What `act`, which sends requests, leaves to the young generation's collections.
+ * Measures the collections of the young generation in a server while `act` sends requests.
  * @returns the result of `act`, and in bytes: `allocated` in the young generation, `survived` (copied), `promoted` (kept
  * until the next full collection); `us` that they took
  */

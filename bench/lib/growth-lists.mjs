@@ -9,9 +9,9 @@ const CATEGORIES = 50;
 const RARE = BigInt(CATEGORIES + 1);
 
 /**
- * Fills a store in which every filter has values that many rows have and values that few have: one category has one pet,
- * one status is one in 500, one in 1,000 pets is out of stock; names begin with words that 90, 9, 1 and 0.1 % of the pets
- * have, and one that a single pet has, and end with words that 8 and 1 % have.
+ * Fills a store. Every filter has common and rare values: one category has a single pet, one in 500 pets has the rarest
+ * status, and one in 1,000 is out of stock. The first words of names occur in 90, 9, 1 and 0.1 % of the pets, and one in a
+ * single pet. The last words occur in 8 and 1 %.
  */
 export async function fillStore(url, pets) {
   const client = new pg.Client({ connectionString: url });
@@ -89,9 +89,9 @@ const ORDERS = {
   'three ids': { ids: [1n, 2n, 3n] },
 };
 /**
- * Every list, with its filters, in its orders: at its start, in the middle of the table, at its last page (from a row of the
- * list on), and from its end; and its total. Nested lists are so many (`times`) of the list `like` them, which has more rows in
- * the small store than each of them.
+ * The measured reads: the total of every list with each filter, and its pages in each sort order. Pages begin at the start
+ * of the list, in the middle of the table, or ten rows before the end, or are read backward from the end. A read of nested
+ * lists may take `times` as long as the read named `like`: that list has more rows in the small store than a nested list.
  */
 export function listsOf() {
   return [
@@ -149,7 +149,7 @@ function pageOf(filters, order, limit) {
   return { filters, order, descending: false, backward: false, limit };
 }
 
-/** After which row a page begins: one in the middle of the table, or one of the last of the list. */
+/** The row after which a page begins: in the middle of the table, or ten rows before the end of the list. */
 async function boundOf(database, table, filters, order, place) {
   if (place !== 'middle' && place !== 'last page') return undefined;
   const { expression, field, keyOf } = table.orders[order];
@@ -164,7 +164,7 @@ async function boundOf(database, table, filters, order, place) {
   return row;
 }
 
-/** The result of a function of the database, found once for each. */
+/** Caches the result of `find` for each database. */
 function once(find) {
   const known = new Map();
   return (database) => {

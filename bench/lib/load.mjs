@@ -4,7 +4,7 @@ import { accept } from './works.mjs';
 
 /** Number of distinct requests prepared; they are sent in turn. */
 const PREPARED = 2_000;
-/** The same for documents never seen: by the time they are sent again, the gateway has evicted them. */
+/** The same for new documents: so many that the gateway has evicted a document before it is sent again. */
 const PREPARED_ONCE = 20_000;
 
 /** The bytes of one workload's requests, prepared before the clock starts. */
@@ -29,8 +29,8 @@ function bytesOf({ face }, { method, path, body, headers = {} }, port) {
 }
 
 /**
- * Sends prepared requests over `connections` keep-alive connections, one at a time on each, for `seconds`. It parses no
- * more HTTP than it needs: the load generator must never be what is measured.
+ * Sends prepared requests over `connections` keep-alive connections, one at a time on each, for `seconds`. Parses as
+ * little HTTP as possible, so that the load generator is never the bottleneck.
  * @returns the number of `requests` answered, their `latencies` in ms (sorted), `failures` as text and count
  */
 export async function load(port, requests, { connections, seconds }) {
@@ -94,7 +94,7 @@ function missingOf(answer) {
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Anything but a 2xx, and a GraphQL response with errors. */
+/** Whether a response is not 2xx, or is a GraphQL response with errors. */
 function failed(answer) {
   return answer[9] !== 0x32 || answer.includes('"errors":');
 }

@@ -33,8 +33,8 @@ function percentile(sorted, share) {
 }
 
 /**
- * The least noisy figures of several rounds: the better quartile of each, since other load on the machine can only add,
- * but one lucky round proves nothing. Of three rounds that is the best. Memory is the maximum.
+ * The better quartile of each figure of several rounds, and the maximum of memory. Other load on the machine only makes
+ * figures worse, but a single best round may be luck. Of three rounds, the quartile is the best round.
  */
 export function better(rounds) {
   const quartile = (figure, share) =>

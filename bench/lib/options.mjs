@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 const names = { type: 'string' };
 
-/** Reads the command line; the defaults are those of the figures in the README. */
+/** Reads the command line. The figures in the README were measured with the defaults. */
 export function readOptions({ rounds = '3', seconds = '3', connections = '16' } = {}) {
   const { values } = parseArgs({
     options: {

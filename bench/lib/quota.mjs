@@ -8,7 +8,7 @@ const RAISE = `mutation Raise($id: ID!, $input: ApiKeyUpdate!) {
   updateApiKey(id: $id, input: $input) { perMinute perDay }
 }`;
 
-/** Deletes the key's usage of earlier runs from Redis: it may exceed the quota that the key starts with. */
+/** Deletes the usage of the key in earlier runs from Redis, because it may exceed the quota of the new key. */
 export async function forgetUse() {
   const client = new Redis(redis, { lazyConnect: true, retryStrategy: () => null });
   client.on('error', () => undefined);
@@ -16,7 +16,7 @@ export async function forgetUse() {
     await client.connect();
     await client.del(`ratelimit:${API_KEY.split('_')[1]}`);
   } catch {
-    // Without Redis, the servers that need it report that.
+    // If Redis cannot be reached, the servers that need it report the error.
   } finally {
     client.disconnect();
   }

@@ -23,10 +23,10 @@ export async function onStage(servers, database, act, nodeFlags) {
   }
 }
 
-/** Of the embedded databases. */
+/** The data directories of embedded databases, which are deleted at the end. */
 const directories = [];
 
-/** The gateway migrates an empty database itself; for a run without it the same files are applied here. */
+/** The gateway migrates an empty database itself. In a run without it, this function applies the same migrations. */
 async function setStage(servers, database, nodeFlags) {
   const url = databaseUrl(database);
   await createDatabase(database);

@@ -20,7 +20,7 @@ export async function verify(work, running, databaseUrl) {
   for (const server of [reference, ...running.filter((other) => other !== reference)]) {
     try {
       const read = () => ask(server, work);
-      // Nothing but its server reads an embedded database.
+      // Only its server can read an embedded database, so changes of its tables are not checked.
       const answers = await (server.embedded ? read() : changing(work, databaseUrl, read));
       expected ??= answers;
       answers.forEach((actual, sample) => {

@@ -34,7 +34,7 @@ function graphql(name, title, query, variables = () => ({}), more = {}) {
   return { name, title, face: 'graphql', request, ...more };
 }
 
-/** Numbers that no document has had, in any round. */
+/** The next number for a document. It begins at the current time, so that no earlier run has used it. */
 let number = Date.now() * 1000;
 
 /** Operations whose values are written into their text, so that each document is a new one. */
@@ -43,7 +43,7 @@ function unseen(name, title, queryOf, more = {}) {
   return { name, title, face: 'graphql', request, once: true, ...more };
 }
 
-/** A name that no pet has: what is measured is the document, not the search. */
+/** Counts pets by a name that no pet has, because the document is measured and not the search. */
 const countOf = (id) => `pets(filter: { name: "zzqx${id}" }) { totalCount }`;
 
 /** @type {Work[]} */

@@ -38,7 +38,7 @@ export function accountOf(caller: Caller): Account {
   return caller as Account;
 }
 
-/** The caller with a key. Its requests count against the key, whatever the address. */
+/** The caller with an API key. Its requests are counted for the key, from any client address. */
 export function keyCaller(apiKey: StoredKey): Account {
   return {
     id: apiKey.id,
@@ -55,7 +55,7 @@ function quotaOf({ plan, perMinute, perDay }: StoredKey): Quota {
   return { perMinute: perMinute ?? PLANS.FREE.perMinute, perDay: perDay ?? PLANS.FREE.perDay };
 }
 
-/** All `granted` scopes and those they include. */
+/** All `granted` scopes and the scopes that they include. */
 function scopesOf(granted: readonly Scope[]): ReadonlySet<Scope> {
   return new Set(granted.flatMap((scope) => INCLUDES[scope]));
 }

@@ -29,7 +29,7 @@ interface Entry {
 interface Verified {
   readonly fullKey: string;
   readonly entry: Entry;
-  /** When its secret ends, in milliseconds of the Unix epoch; `Infinity` for the current secret. */
+  /** When the secret stops being valid, in milliseconds of the Unix epoch; `Infinity` for the current secret. */
   readonly endsAt: number;
 }
 
@@ -42,11 +42,11 @@ export class KeyCache implements Keys {
     ttlResolution: 0,
     perf: performance,
     fetchMethod: (id) => this.read(id),
-    // A look-up during a change still returns its result, but is not cached.
+    // If a key changes during a look-up, the look-up still returns its result but does not cache it.
     ignoreFetchAbort: true,
     noDeleteOnFetchRejection: true,
   });
-  /** The last key verified on each connection, so that a client that sends the same key again needs no hash. */
+  /** The last verified key of each connection. If the client sends the same key again, it need not be hashed. */
   private readonly verified = new WeakMap<object, Verified>();
 
   constructor(
@@ -55,9 +55,9 @@ export class KeyCache implements Keys {
   ) {}
 
   /**
-   * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Synchronous if
-   * the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since another instance
-   * may have rotated it.
+   * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Synchronous
+   * if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since another
+   * instance may have rotated it.
    * @param connection the connection of the request; a verified key is cached with it.
    */
   recognise(presented: string, connection?: object): Account | undefined | Promise<Account | undefined> {
@@ -83,7 +83,7 @@ export class KeyCache implements Keys {
 
   /**
    * Why {@link recognise} has just rejected a key. A caller with the right secret is told whether the key was revoked or has
-   * expired. For a wrong secret text and time are the same, whether there is a key with this id or not.
+   * expired. For a wrong secret, neither the text nor the time taken reveals whether a key with this id exists.
    */
   rejectionReason(presented: string): string {
     const parsed = parseKey(presented);
@@ -100,7 +100,7 @@ export class KeyCache implements Keys {
     this.entries.delete(id);
   }
 
-  /** The key's caller, unless the key is revoked or expired, or the secret has ended. */
+  /** The key's caller, unless the key is revoked or expired, or the secret is no longer valid. Also records the use. */
   private admit(entry: Entry, endsAt: number): Account | undefined {
     const { key, caller } = entry;
     if (!key || !caller) return undefined;
@@ -121,7 +121,7 @@ export class KeyCache implements Keys {
     };
   }
 
-  /** Fire-and-forget: if it fails, a later use is recorded instead. */
+  /** Fire-and-forget: if the update fails, a later use is recorded instead. */
   private saveLastUse(id: string, entry: Entry, now: number): void {
     entry.lastUseSavedAt = now;
     this.database.prisma.apiKey

@@ -38,12 +38,12 @@ export function hashSecret(secret: string): Uint8Array<ArrayBuffer> {
 /** The secrets of a key, as stored. */
 export type StoredSecrets = Pick<ApiKey, 'secretHash' | 'previousSecretHash' | 'previousSecretUntil'>;
 
-/** Compared with if there is no secret, so that the check takes as long as for a wrong secret. */
+/** Stands in for a missing hash, so that the check takes as long as with a wrong secret. */
 const NONE = new Uint8Array(32);
 
 /**
- * When a secret ends, in milliseconds of the Unix epoch: `Infinity` for the current secret, the end of the grace for the
- * previous secret, `-Infinity` for a wrong one. Compares with both in constant time.
+ * The time until which a secret is valid, in milliseconds of the Unix epoch: `Infinity` for the current secret, the end of
+ * the grace period for the previous secret, `-Infinity` for a wrong secret. Both comparisons take constant time.
  * @param stored `undefined` if the key does not exist.
  */
 export function validUntil(secret: string, stored: StoredSecrets | undefined): number {
@@ -62,7 +62,7 @@ export function isSame(a: string, b: string): boolean {
   return difference === 0;
 }
 
-/** A digest as a binary string, then as a buffer, takes Node half as long as a digest as a buffer. */
+/** Creating a binary string and converting it to a buffer takes Node half as long as creating a buffer directly. */
 function digest(secret: string): Buffer {
   return Buffer.from(hash('sha256', secret, 'binary'), 'binary');
 }

@@ -18,8 +18,8 @@ const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
- * Creates, changes and revokes API keys (contract, section 6). Changes are rare, so they run one at a time: no other change
- * can invalidate a check.
+ * Creates, changes and revokes API keys (contract, section 6). Updates and rotations are rare, so they run one at a time.
+ * No concurrent update or rotation can therefore invalidate their checks.
  */
 export class ApiKeyService {
   /** @param now milliseconds of the Unix epoch. */
@@ -28,7 +28,7 @@ export class ApiKeyService {
     private readonly now: () => number,
   ) {}
 
-  /** Finds keys. The map lacks ids that do not exist. */
+  /** Finds keys. Ids without a key are absent from the map. */
   async find(session: Session, ids: readonly string[]): Promise<Map<string, StoredKey>> {
     const found = await session.transaction(({ prisma }) =>
       prisma.apiKey.findMany({ where: { id: { in: [...ids] } }, omit: NO_HASHES }),
@@ -59,8 +59,8 @@ export class ApiKeyService {
   }
 
   /**
-   * Replaces the secret of a key. The old secret is accepted until the grace ends, an even older one no longer. Takes effect at
-   * once on this instance, within seconds on others.
+   * Replaces the secret of a key. The old secret is accepted until the grace period ends; still older secrets are rejected.
+   * Takes effect at once on this instance, within seconds on others.
    * @param graceSeconds how long the old secret is accepted; 0 ends it at once.
    * @returns the key and its new full text, which is not stored anywhere.
    * @throws ProblemError `BAD_USER_INPUT`, also for a key that is revoked or has expired; `NOT_FOUND`.
@@ -151,9 +151,9 @@ const LATEST = 253402300799999;
 export interface KeyPage {
   readonly first?: number | null;
   readonly after?: string | null;
-  /** Part of the name in any case, or the beginning of the id. */
+  /** A part of the name, ignoring case, or the beginning of the id. */
   readonly search?: string | null;
-  /** Whether to list keys that are neither revoked nor expired, or the others. */
+  /** True lists the keys that are neither revoked nor expired; false lists the others. By default all keys are listed. */
   readonly isActive?: boolean | null;
 }
 
@@ -208,10 +208,10 @@ function active() {
 }
 
 /**
- * Ensures that an admin key exists: `given` if it is set, otherwise a new one if the database has no key at all.
+ * Ensures that an admin key exists: `given` if it is set, otherwise a new key, unless the database already has any key.
  * @param now milliseconds of the Unix epoch.
  * @returns the full text of a generated key, to be shown once.
- * @throws Error if a key with the given id exists with another secret: the given key would not work.
+ * @throws Error if `given` is malformed, or a key with its id exists with another secret: the given key would not work.
  */
 export function ensureAdminKey(
   database: Database,

@@ -34,7 +34,7 @@ export class UsageService {
   ) {}
 
   /**
-   * The usage of callers on the last `days` days, today included: every day, oldest first.
+   * The usage of callers on the last `days` days, today included. It has an entry for every day, oldest first.
    * @throws ProblemError `BAD_USER_INPUT`.
    */
   async daily(session: Session, callers: readonly string[], days: number): Promise<Map<string, UsageDay[]>> {

@@ -25,9 +25,9 @@ export interface RecorderOptions {
   now(): number;
   /** Called with the error when saving begins to fail, and without arguments when it works again. */
   onState?(error?: unknown): void;
-  /** Interval between saves, in milliseconds. A process that is killed loses this much. */
+  /** Interval between saves, in milliseconds. A killed process loses the counts since its last save. */
   readonly every?: number;
-  /** Maximum number of unsaved entries (a caller on a day); further callers are not counted. */
+  /** Maximum number of unsaved entries, one for each caller and day. Further callers are not counted. */
   readonly maxEntries?: number;
 }
 
@@ -35,7 +35,7 @@ const FLUSH_MS = 5_000;
 /** Time limit of a save, in milliseconds: shutdown must not wait for an unreachable database. */
 const SAVE_MS = 3_000;
 
-// Rows are locked in one order, so that processes do not deadlock.
+// All processes lock rows in the same order, so that they do not deadlock.
 const SAVE = statement(`insert into usage_days as known (caller, day, requests, refused, bans)
 select added.caller, date '1970-01-01' + added.day, added.requests, added.refused, added.bans
 from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[]) as added (caller, day, requests, refused, bans)
@@ -47,8 +47,9 @@ type Counts = { -readonly [name in keyof Usage]: Usage[name] };
 type Days = Map<number, Map<string, Counts>>;
 
 /**
- * Counts the usage of callers in this process, and adds it to the totals in the database every few seconds and at shutdown, by
- * one statement. A failed save is retried. If only its response was lost, the usage counts twice.
+ * Counts the usage of callers in this process. Every few seconds and at shutdown, one statement adds the counts to the
+ * totals in the database. A failed save is retried. If it had succeeded and only its response was lost, the usage counts
+ * twice.
  */
 export class UsageRecorder {
   private days: Days = new Map();
@@ -72,7 +73,7 @@ export class UsageRecorder {
 
   /**
    * Counts a decision of the limiter. It must be cheap, since it is called for every request.
-   * @param caller the id of its API key.
+   * @param caller the id of the caller's API key.
    */
   readonly count = (caller = ANONYMOUS, requests: number, refused: number, bans: number): void => {
     this.add(dayOf(this.options.now()), caller, { requests, refused, bans });
@@ -80,7 +81,7 @@ export class UsageRecorder {
 
   /** Saves all counts. Never rejects. */
   async flush(): Promise<void> {
-    // A save in progress lacks the latest counts.
+    // A save in progress does not include the latest counts, so another save must follow.
     await this.saving;
     this.saving ??= this.save().finally(() => {
       this.saving = undefined;
@@ -88,7 +89,7 @@ export class UsageRecorder {
     await this.saving;
   }
 
-  /** Saves the last counts, which are lost if that fails. */
+  /** Stops the timer and saves the last counts. If this save fails, they are lost. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();

@@ -41,29 +41,29 @@ import type { Config } from './config';
 import { gatewayDomains } from './domains';
 import { metricsOf } from './metric-table';
 
-/** The application, not listening yet. Closing the server closes everything except the database. */
+/** The application before its server listens. Closing the server closes everything except the database. */
 export interface App {
   readonly server: FastifyInstance;
   readonly anonymousAccess: AnonymousAccess;
   readonly limits: Limiter;
   /**
-   * Creates an admin key if the database has no key, and returns it, to be shown once. To be called after everything that can
-   * stop the start: a failure after it would lose the key.
+   * Creates an admin key if the database has no key, and returns it, to be shown once. Call it as the last step of the
+   * start: if a later step failed, the key would be lost.
    */
   readonly firstAdminKey: () => Promise<string | undefined>;
   readonly metrics: Metrics;
   readonly drain: Drain;
   /** `Petstore Gateway 1.0.0` */
   readonly product: string;
-  /** The path of the first list of the REST interface. */
+  /** The path of the first GET operation without path parameters, as an example: `/pets`. */
   readonly firstList: string | undefined;
 }
 
-/** Functions that close the parts that have been opened. */
+/** Functions that close what has been opened so far. */
 type Opened = (() => void | Promise<void>)[];
 
 /**
- * Composes the application over an open database: keys and limits, services, schema, server. If that fails, it closes
+ * Creates the application on an open database: keys and limits, services, schema and server. If a step fails, it closes
  * everything except the database.
  */
 export async function createApp(
@@ -140,7 +140,7 @@ async function compose(
     errors,
     logger,
     connections: connectionLimits(config),
-    // Rows have ids and keys besides the selected columns.
+    // Twice the response size, because rows contain ids and keys in addition to the selected columns.
     maxStatementBytes: 2 * config.MAX_RESPONSE_BYTES,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
@@ -169,7 +169,10 @@ function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: Anonymou
   return isDefault && access === 'write' ? writesFromHere(CORS_ORIGINS) : () => access;
 }
 
-/** Anonymous writes are on by default only with the embedded database on loopback, so that a first `curl -X POST` works. */
+/**
+ * The default of `ANONYMOUS_ACCESS`. It is `write` only with the embedded database on a loopback address, so that a first
+ * `curl -X POST` works without a key.
+ */
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
   return !DATABASE_URL && isLoopback ? 'write' : 'read';
@@ -185,19 +188,19 @@ function connectionLimits(config: Config): ConnectionLimits {
     HEADERS_TIMEOUT_MS: headersTimeout,
     KEEP_ALIVE_TIMEOUT_MS: keepAliveTimeout,
   } = config;
-  // A connection has no traffic while its request is in progress.
+  // This timeout must be longer than all others, since a connection has no traffic while its request is in progress.
   const connectionTimeout = Math.max(keepAliveTimeout, headersTimeout, config.REQUEST_TIMEOUT_MS) + 1000;
   return { maxConnections, headersTimeout, keepAliveTimeout, connectionTimeout };
 }
 
-/** The document store with the trusted documents. @throws Error if their manifest cannot be used. */
+/** Creates the document store, with any configured trusted documents. @throws Error if their manifest is unusable. */
 function createDocuments(config: Config, schema: GraphQLSchema, queue: OperationQueue): Documents {
   const { TRUSTED_DOCUMENTS: path, TRUSTED_DOCUMENTS_ONLY: only } = config;
   const bounds = { schema, limits: documentLimits(config), costs: costLimits(config.GRAPHQL_MAX_COST) };
   return new Documents(schema, bounds.limits, queue, path ? TrustedDocuments.read(path, bounds) : undefined, only);
 }
 
-/** The recorder of usage, and the service for its queries. */
+/** Creates the recorder of usage, and the service that queries the recorded usage. */
 function createUsage(database: Database, logger: FastifyBaseLogger, now: () => number) {
   const recorder = new UsageRecorder(database, {
     now,
@@ -209,11 +212,12 @@ function createUsage(database: Database, logger: FastifyBaseLogger, now: () => n
   return { recorder, service: new UsageService(recorder, now) };
 }
 
-/** The fraction of each quota that an instance, with all its workers, grants while Redis is unreachable. */
+/** The fraction of each quota that an instance grants while Redis is unreachable. Its workers share this fraction. */
 const FALLBACK_FRACTION = 0.5;
 
 /**
- * The limiter, in memory, or in Redis with memory as the fallback. The gateway also starts if Redis is unreachable.
+ * Creates the limiter. It counts in Redis if `REDIS_URL` is set, and in memory while Redis is unreachable, even at the
+ * start. Without `REDIS_URL` it counts in memory.
  * @throws Error if Redis rejects this client.
  */
 async function createLimiter(
@@ -248,13 +252,13 @@ interface Events {
   close(): void;
 }
 
-/** The topics of subscriptions, and the columns of their rows. */
+/** The readers of current rows by topic, and the columns of all tables. */
 interface Topics {
   readonly readers: Readers;
   readonly columns: readonly (readonly [field: string, Column])[];
 }
 
-/** Delivers committed changes to subscribers, here and in all instances that share a Redis. */
+/** Delivers committed changes to the subscribers of this process, and through Redis to those of all other processes. */
 async function createEvents(
   config: Config,
   database: Database,

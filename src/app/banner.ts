@@ -1,22 +1,22 @@
 import type { AnonymousAccess } from '../access/caller';
 import { logAnyway } from '../http/logger';
 
-/** The report of a process that serves. */
+/** What a process reports when it starts to serve. */
 export interface Report {
   /** `Petstore Gateway 1.0.0` */
   readonly product: string;
   /** `http://127.0.0.1:4000` */
   readonly address: string;
-  /** The URL of a list. */
+  /** An example URL of the REST interface. */
   readonly rest: string | undefined;
-  /** The database, with its location. */
+  /** The kind and location of the database. */
   readonly data: string;
-  /** The rate-limit store. */
+  /** The rate-limit store: memory, or Redis with its address. */
   readonly limits: string;
   /** The proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: string | undefined;
   readonly anonymousAccess: AnonymousAccess;
-  /** The admin key created by this first start. */
+  /** The admin key, if this start created one. */
   readonly newAdminKey: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
 
 type Row = readonly [name: string, value: string | number | undefined, note?: string];
 
-/** Prints the report on standard output: a table in a terminal, else a line of the log, whatever its level. */
+/** Prints the report on standard output: a table in a terminal, else one log line, which is written at any log level. */
 export function announce(report: Report, more: { metricsAt?: string; workers?: number }): void {
   const rows = rowsOf(report, more).filter(([, value]) => value !== undefined);
   if (process.stdout.isTTY) process.stdout.write(tableOf(report.product, rows));

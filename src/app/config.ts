@@ -5,7 +5,7 @@ import { parseKey } from '../access/key-format';
 import { parseConnectionString } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
 
-/** An environment variable: its parser, and its default. */
+/** An environment variable: the parser for its value, and its default. */
 interface Setting<T> {
   readonly default: T;
   /** @throws Error that says what the value must be. */
@@ -17,35 +17,47 @@ function setting<T>(parse: (value: string) => T, fallback: T): Setting<T> {
 }
 
 const SETTINGS = {
-  /** Port to listen on; 0 takes a free one. */
+  /** Port to listen on. 0 chooses a free port. */
   PORT: setting(integer(0, 65535), 4000),
   /** Address to listen on. */
   HOST: setting(text, '127.0.0.1'),
-  /** Worker processes. More than one require DATABASE_URL and REDIS_URL, and METRICS_PORT for metrics. */
+  /**
+   * Number of worker processes. With more than one, DATABASE_URL and REDIS_URL are required, and METRICS_PORT for metrics.
+   */
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
-  /** `postgresql://` URL; without it the embedded PostgreSQL in DATA_DIR is used. */
+  /** `postgresql://` URL. Without it, the gateway uses the embedded PostgreSQL in DATA_DIR. */
   DATABASE_URL: setting<string | undefined>(postgres, undefined),
-  /** Maximum number of connections to PostgreSQL for requests, per worker; one more is for `/readyz`. */
+  /** Maximum number of PostgreSQL connections per worker for requests. `/readyz` uses one more. */
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
-  /** Directory of the embedded PostgreSQL, for its owner alone. */
+  /** Data directory of the embedded PostgreSQL. Only its owner can access it. */
   DATA_DIR: setting((value) => resolve(text(value)), resolve('data')),
-  /** `redis://`, `redis+sentinel://` or `redis+cluster://` URL, with TLS `rediss…`; all instances that use it share rate limits and live events. */
+  /**
+   * `redis://`, `redis+sentinel://` or `redis+cluster://` URL; with TLS the scheme starts with `rediss`. Instances with the
+   * same Redis share rate limits and live events.
+   */
   REDIS_URL: setting<string | undefined>(redis, undefined),
-  /** What callers without a key may do. Default: `read`; on the embedded database bound to loopback `write`, for local requests. */
+  /**
+   * What callers without a key may do. The default is `read`. With the embedded database on a loopback address, the default
+   * is `write` for local requests.
+   */
   ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
-  /** An admin key to add if it does not exist; without one the first start creates one and shows it once. */
+  /**
+   * An admin key that is added if it does not exist. Without this setting, the first start creates a key and shows it once.
+   */
   ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
   /** Proxies whose X-Forwarded-For is trusted: addresses and CIDRs, comma-separated, or a number of hops. */
   TRUST_PROXY: setting<string[] | number | undefined>(proxies, undefined),
-  /** Refused requests within one window before the caller is banned. */
+  /** Number of rejected requests within one window after which the caller is banned. */
   BAN_AFTER: setting(integer(1, 1_000_000), 20),
-  /** Length of the first ban of a day; each further ban lasts twice as long as the one before. */
+  /**
+   * Length of a ban in seconds. A ban that starts within a day of the caller's previous ban lasts twice as long as that one.
+   */
   BAN_SECONDS: setting(integer(1, 86_400), 60),
-  /** Maximum length of a ban. */
+  /** Maximum length of a ban in seconds. */
   BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600),
-  /** Maximum number of live operations, and of WebSocket connections, per caller and process. */
+  /** Maximum number of running live operations per caller and process. The same limit applies to WebSocket connections. */
   MAX_SUBSCRIPTIONS_PER_CALLER: setting(integer(1, 1_000_000), 100),
-  /** Time limit of a request; after it the response is 503, and its PostgreSQL statements are cancelled. */
+  /** Time limit of a request. When it ends, the response is 503, and the request's PostgreSQL statements are cancelled. */
   REQUEST_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
   /** Maximum size of a response to an operation, and of an event of a subscription, in bytes. */
   MAX_RESPONSE_BYTES: setting(integer(10_000, 100_000_000), 5_000_000),
@@ -55,29 +67,35 @@ const SETTINGS = {
   GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20),
   /** Maximum estimated cost of an operation: about the number of values in its response. */
   GRAPHQL_MAX_COST: setting(integer(100, 10_000_000), 50_000),
-  /** Apollo persisted query manifest: documents that are known from the start and served by id. */
+  /** Path of an Apollo persisted query manifest. Clients can send the ids of its documents in place of their texts. */
   TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),
   /** Whether only the documents of TRUSTED_DOCUMENTS may run. */
   TRUSTED_DOCUMENTS_ONLY: setting(flag, false),
   /** Whether the schema is a subgraph of Apollo Federation 2. */
   SUBGRAPH: setting(flag, false),
-  /** Time limit for the head of a request to arrive; after it the response is 408. */
+  /** Time limit for the headers of a request to arrive. After it the response is 408. */
   HEADERS_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
-  /** How long an idle connection is kept: longer than a load balancer in front keeps it. */
+  /** How long an idle connection is kept open. It must be longer than the idle timeout of a load balancer in front. */
   KEEP_ALIVE_TIMEOUT_MS: setting(integer(100, 600_000), 72_000),
-  /** Maximum number of open connections; any more are closed at once. */
+  /** Maximum number of open connections. Further connections are closed immediately. */
   MAX_CONNECTIONS: setting(integer(1, 1_000_000), 10_000),
-  /** Maximum number of requests in progress; any more are rejected at once. A caller may have a quarter of it, or 16. */
+  /**
+   * Maximum number of requests in progress. Further requests are rejected immediately. Each caller may have a quarter of
+   * this number, or 16 if that is more.
+   */
   MAX_REQUESTS_IN_PROGRESS: setting(integer(1, 1_000_000), 1000),
-  /** How long to keep serving after SIGTERM with readiness off, so that load balancers notice before connections are refused. */
+  /**
+   * How long the gateway accepts connections after SIGTERM, while `/readyz` already fails. Load balancers need this time to
+   * stop sending requests.
+   */
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
-  /** Separate port for /metrics, open to anyone who reaches it; without it /metrics is on PORT and needs an admin key. */
+  /** Separate port for `/metrics`, which needs no key. Without it, `/metrics` is on PORT and needs an admin key. */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
-  /** Origins that browsers may call from, comma-separated; without it any origin, without credentials. */
+  /** Origins, comma-separated, whose pages may call the gateway from a browser. By default, all origins may. */
   CORS_ORIGINS: setting<string[] | undefined>(origins, undefined),
-  /** Least severe level that is logged. */
+  /** Minimum severity of logged messages. */
   LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
-  /** `npm start` sets production. */
+  /** The environment of Node. `npm start` sets `production`. */
   NODE_ENV: setting(oneOf('production', 'development', 'test'), 'development'),
 };
 
@@ -86,15 +104,15 @@ export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
 
 type Settings = typeof SETTINGS;
 
-/** The configuration, by the names of the environment. */
+/** The configuration: the parsed value of each setting, by the name of its environment variable. */
 export type Config = { readonly [name in keyof Settings]: ReturnType<Settings[name]['parse']> };
 
-/** A variable with a wrong value. The message is one line that names the variable. */
+/** An environment variable has an invalid value or is missing. The message is one line that names the variable. */
 export class ConfigError extends Error {}
 
 /**
  * Reads the configuration. An empty variable counts as absent.
- * @throws ConfigError for the first variable that is wrong or missing.
+ * @throws ConfigError for the first variable that is invalid or missing.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const config: Record<string, unknown> = {};
@@ -114,7 +132,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config as Config;
 }
 
-/** Checks combinations. Workers can share neither the embedded database nor counts in memory. */
+/** Checks combinations of settings. Workers cannot share the embedded database or counts in memory. */
 function checkCombinations(config: Config): void {
   if (config.METRICS_PORT && config.METRICS_PORT === config.PORT)
     throw new ConfigError(`METRICS_PORT must be another port than PORT, which is ${config.PORT}`);
@@ -151,7 +169,7 @@ export function flag(value: string): boolean {
   return oneOf('true', 'false')(value) === 'true';
 }
 
-/** The URL of a PostgreSQL server. */
+/** Checks the URL of a PostgreSQL server. */
 export function postgres(value: string): string {
   parseConnectionString(value);
   return value;
@@ -182,7 +200,7 @@ export function origins(value: string): string[] {
   throw new Error(`must be origins such as https://shop.example; ${JSON.stringify(wrong)} is not one`);
 }
 
-/** An origin as browsers send it: scheme, host and port, nothing after them. */
+/** Whether the text is an origin as browsers send it: scheme, host and port, without a path. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
@@ -193,7 +211,10 @@ function isRange(range: string): boolean {
   return most > 0 && rest.length === 0 && (bits === undefined || (/^[0-9]+$/.test(bits) && Number(bits) <= most));
 }
 
-/** @throws Error for an empty list, which would allow nothing, and was probably meant as unset. */
+/**
+ * Splits a comma-separated list.
+ * @throws Error if the list is empty. It would allow nothing, but was probably meant as "not set".
+ */
 function list(value: string): string[] {
   const items = value
     .split(',')

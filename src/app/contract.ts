@@ -6,14 +6,14 @@ import { asYaml, type OpenApiDocument, openApiDocument } from '../rest/openapi/o
 import { prepareAll } from '../rest/prepared-operation';
 import { gatewayDomains } from './domains';
 
-/** The schema, without events. */
+/** The GraphQL schema for its documentation. Its subscriptions have no events. */
 export function contractSchema(domains = gatewayDomains()): GraphQLSchema {
   return buildSchema({ ...domains, subscribe: () => NO_EVENTS });
 }
 
 const NO_EVENTS = { [Symbol.asyncIterator]: () => ({ next: async () => ({ value: undefined, done: true }) as const }) };
 
-/** The OpenAPI document. */
+/** The OpenAPI document of the REST interface. */
 export function contractDocument(domains = gatewayDomains(), schema = contractSchema(domains)): OpenApiDocument {
   return openApiDocument(prepareAll(schema, domains.rest), domains.rest, domains.errors);
 }

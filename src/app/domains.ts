@@ -2,7 +2,7 @@ import { type AccessServices, createAccess } from '../access/access';
 import { createPetstore } from '../petstore/petstore';
 import { combineDomains, type Domains } from '../rest/domain';
 
-/** The domains of the gateway. @param access can be omitted if no resolver of API keys is called. */
+/** Combines the domains of the gateway. @param access may be omitted if no resolver of the domain `access` will run. */
 export function gatewayDomains(access = {} as AccessServices): Domains {
   return combineDomains([createPetstore(), createAccess(access)]);
 }

@@ -7,13 +7,16 @@ import { environment } from './environment';
 import { runCommand } from './run-command';
 
 runCommand('dump', async () => {
-  parseArgs(); // accepts no arguments
+  parseArgs(); // throws if there are any arguments
   const { DATABASE_URL, DATA_DIR } = readConfig(environment());
   if (DATABASE_URL) throw new Error('DATABASE_URL is set. Use pg_dump for a PostgreSQL server (docs/backup.md).');
   await pipeline([await dumpDirectory(DATA_DIR)], standardOutput());
 });
 
-/** On a full disk `process.stdout` silently truncates a write (Node 20 to 22). A file stream reports the error. */
+/**
+ * Standard output. If it is a file, a file stream is used, because it reports a full disk. `process.stdout` would silently
+ * truncate the output (Node 20 to 22).
+ */
 function standardOutput(): NodeJS.WritableStream {
   const fd = 1;
   return fstatSync(fd).isFile() ? createWriteStream('', { fd }) : process.stdout;

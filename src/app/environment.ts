@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** The environment of the process, with defaults from `.env` in the working directory. */
+/** The environment of the process. Variables that it does not set come from `.env` in the working directory. */
 export function environment(): NodeJS.ProcessEnv {
   try {
     process.loadEnvFile();
@@ -11,7 +11,7 @@ export function environment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** The names in `.env` in the working directory, if there is one. */
+/** The names of the variables in `.env` in the working directory; empty without this file. */
 export function namesInFile(): string[] {
   try {
     return Object.keys(parseEnv(readFileSync('.env', 'utf8')));

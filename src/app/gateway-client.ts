@@ -37,7 +37,7 @@ function inFlags(message: string): string {
     );
 }
 
-/** Why a request got no response. An error about several addresses of a host has a code but no message. */
+/** The reason why a request got no response. If all addresses of a host failed, the error has a code but no message. */
 function networkFault({ message, cause }: Error): string {
   const { message: reason, code } = (cause ?? {}) as Partial<NodeJS.ErrnoException>;
   return reason || code || message;

@@ -46,16 +46,16 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** The output of a command. */
 interface Result {
-  /** For `--json`. */
+  /** Printed with `--json`. */
   readonly json: unknown;
-  /** For the table. */
+  /** The rows of the table that is printed without `--json`. */
   readonly rows: readonly Row[];
   /** A sentence below the table. */
   readonly remark?: string;
 }
 
 interface Command {
-  /** Its argument, in words. */
+  /** The command's argument, in the words of the error message. */
   readonly takes: 'no id' | 'one id' | 'one id or address' | 'at most one id';
   run(call: Call, options: Options, target: string): Promise<Result>;
 }
@@ -172,7 +172,7 @@ function parse(args: string[]) {
   }
 }
 
-/** The columns with a value in any row. */
+/** The columns that have a value in at least one row. */
 function columnsOf(rows: readonly Row[]): string[] {
   return Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] != null));
 }
@@ -195,7 +195,7 @@ function shownOnce(what: string, key: WithSecret): Result {
   return { json: key, rows: [key.apiKey], remark: `\n${what}, shown only once:\n\n  ${key.secret}` };
 }
 
-/** Only the given options: an update leaves the rest unchanged. */
+/** The GraphQL input with the given options only. An update leaves fields that are not given unchanged. */
 function inputFrom({ name, plan, scopes, expires, ...options }: Options): object {
   const { 'per-minute': perMinute, 'per-day': perDay } = options;
   return {

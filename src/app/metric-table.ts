@@ -19,7 +19,7 @@ export interface Observed {
   readonly usage: UsageRecorder;
 }
 
-/** The metrics that are read on collection. */
+/** The metrics whose values are read each time the metrics are collected. */
 export function metricsOf({ database, limits, requests, uses, live, hub, relay, usage }: Observed): readonly Metric[] {
   return [
     gauge('requests_in_progress', 'Requests in progress.', () => requests.count),

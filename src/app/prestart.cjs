@@ -1,9 +1,10 @@
-// Runs before anything is compiled or loaded, also on versions of Node that could not parse the rest: nothing new in here.
+// Runs first on `npm start`, before anything is compiled or loaded. It must run on old versions of Node too, which could not
+// parse the gateway's other files. So it uses only old syntax and old APIs.
 
 const needed = require('../../package.json').engines.node.replace('>=', '');
 const running = process.versions.node;
 
-/** Whether a version comes before another. */
+/** Whether a version is older than another one. */
 function isBefore(version, other) {
   const [numbers, others] = [version, other].map((each) => each.split('.').map(Number));
   const differing = others.findIndex((number, index) => number !== numbers[index]);
@@ -24,7 +25,7 @@ const { join } = require('node:path');
 const at = (path) => join(__dirname, '..', '..', path);
 
 if (!existsSync(at('dist/main.js'))) process.stdout.write('Compiling: the first start takes a while …\n');
-// Installing generates it, but not with `--ignore-scripts`.
+// `npm install` generates the Prisma client, but not with `--ignore-scripts`.
 if (!existsSync(at('src/database/generated/client.ts'))) {
   const { status } = spawnSync(process.execPath, [at('prisma/generate.mjs')], { stdio: 'inherit' });
   if (status !== 0) {

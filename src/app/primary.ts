@@ -7,9 +7,9 @@ import { announce, type Report } from './banner';
 import type { Config } from './config';
 import { fail, stopOnSignals } from './shutdown';
 
-/** Delay before a worker that ended is replaced, in milliseconds. */
+/** Delay before a worker that exited is replaced, in milliseconds. */
 const RESTART_MS = 1_000;
-/** Maximum time that a worker may take to shut down, in milliseconds, before it is killed. */
+/** Time after which a worker that has not shut down is killed, in milliseconds. */
 const STOP_MS = 15_000;
 
 interface Pool {
@@ -19,7 +19,7 @@ interface Pool {
   phase: 'starting' | 'running' | 'stopping';
 }
 
-/** The metrics of the primary process. */
+/** The metrics about the workers, which the primary process counts. */
 export const poolMetrics = (pool?: Pool): readonly Metric[] => [
   gauge('workers', 'Workers that accept connections.', () => pool?.serving.size),
   counter('workers_lost_total', 'Workers that ended unexpectedly.', () => pool?.lost),
@@ -27,7 +27,7 @@ export const poolMetrics = (pool?: Pool): readonly Metric[] => [
 
 /** Starts and replaces the workers, and serves their metrics. */
 export async function startPrimary(config: Config): Promise<void> {
-  // Samples may be NaN, which JSON turns into null.
+  // Workers send metrics with NaN values, which the default JSON serialization would turn into null.
   cluster.setupPrimary({ serialization: 'advanced' });
   const { WEB_CONCURRENCY: size, SHUTDOWN_DELAY_MS } = config;
   const logger = createLogger(config.LOG_LEVEL, size);
@@ -52,27 +52,27 @@ export async function startPrimary(config: Config): Promise<void> {
     const cause = `a worker exited with ${signal ?? code}`;
     if (pool.phase === 'starting') {
       kill();
-      if (code) process.exit(code); // the worker has printed why
+      if (code) process.exit(code); // the worker has printed its error
       return fail(new Error(cause));
     }
     pool.lost += 1;
     logger.error({ worker: worker.process.pid, cause }, 'worker exited');
     setTimeout(() => pool.phase === 'running' && fork(), RESTART_MS);
   });
-  // The first worker starts alone and migrates the database if necessary, so that an error is reported once.
+  // The first worker starts alone, and migrates the database if necessary. An error of the start is thus reported only once.
   fork();
 }
 
-/** If a process cannot be created, the primary process exits, and its supervisor starts it again. */
+/** Starts a worker. If the process cannot be created, the primary process exits, so that its supervisor restarts it. */
 function fork(): void {
   const worker = cluster.fork();
-  // An error of a worker with a pid is a message that could not be sent.
+  // Without a pid the process was not created. With a pid, the error is about a message that could not be sent.
   worker.on('error', (error) => worker.process.pid === undefined && fail(error));
 }
 
 /**
- * Forwards the stop signal to the workers, and resolves once they have ended: at the latest 15 seconds after `delayMs`.
- * @throws Error if a worker did not exit cleanly.
+ * Forwards the stop signal to the workers, and waits until they have exited. Kills them `STOP_MS` after the shutdown delay.
+ * @throws Error if a worker did not exit with code 0.
  */
 async function stop(pool: Pool, delayMs: number): Promise<void> {
   pool.phase = 'stopping';

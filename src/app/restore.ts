@@ -10,7 +10,7 @@ runCommand('restore', async () => {
   const { DATABASE_URL, DATA_DIR } = readConfig(environment());
   if (DATABASE_URL)
     throw new Error('DATABASE_URL is set. Use psql or pg_restore for a PostgreSQL server (docs/backup.md).');
-  // Exiting removes the unfinished database.
+  // `process.exit` runs the exit listener that removes the unfinished database. A signal alone would not.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   await restoreDirectory(DATA_DIR, readDump(file));
   process.stdout.write(`Restored ${file} into ${DATA_DIR}.\n`);

@@ -1,7 +1,7 @@
-/** An error whose message is for the user, in one or a few lines. */
+/** An error whose message is printed to the user as it is. It may have several lines. */
 export class CommandError extends Error {}
 
-/** Runs a command line tool. On an error it writes the message to standard error, mostly one line, and exits with 1. */
+/** Runs a command-line tool. On an error, it writes the message to standard error and exits with 1. */
 export function runCommand(name: string, run: () => Promise<void>): void {
   run().catch((error: unknown) => {
     process.stderr.write(`${error instanceof CommandError ? error.message.trimEnd() : `${name}: ${lineOf(error)}`}\n`);

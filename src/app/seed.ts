@@ -18,7 +18,7 @@ It opens the same database as the server: DATABASE_URL, or else the embedded one
 time can open. Stop the server meanwhile: its data stay.
 `;
 
-/** Time limit of a statement, in milliseconds. It is long, since no client is waiting. */
+/** Time limit of a statement, in milliseconds. It is long because no client waits for the statement. */
 const STATEMENT_MS = 600_000;
 
 async function seed(): Promise<void> {
@@ -48,7 +48,7 @@ async function seed(): Promise<void> {
 
 const BAR = 40;
 
-/** A progress bar, in a terminal. */
+/** Shows a progress bar if standard error is a terminal. */
 function showProgress(done: number, total: number): void {
   if (!process.stderr.isTTY) return;
   const filled = '█'.repeat((done / total) * BAR);

@@ -8,7 +8,7 @@ import { announce, type Report } from './banner';
 import type { Config } from './config';
 import { stopOnSignals } from './shutdown';
 
-/** Serves in a single process. */
+/** Serves in this process alone (`WEB_CONCURRENCY` is 1). */
 export async function serveAlone(config: Config): Promise<void> {
   const service = await openService(config);
   stopOnSignals(async () => {
@@ -19,17 +19,17 @@ export async function serveAlone(config: Config): Promise<void> {
   announce(await service.listen(), { metricsAt });
 }
 
-/** The gateway in this process, over its database. */
+/** The gateway in this process, with its open database. */
 export interface Service {
   readonly metrics: Metrics;
   listen(): Promise<Report>;
-  /** Turns readiness off and, `delayMs` later, stops accepting connections. */
+  /** Makes `/readyz` fail and, `delayMs` later, stops accepting connections. */
   closePort(delayMs?: number, turn?: () => Promise<void>): Promise<void>;
-  /** Answers requests on open connections, and closes everything. */
+  /** Answers the requests on open connections, then closes the server and the database. */
   finish(): Promise<void>;
 }
 
-/** Opens the database and composes the application. */
+/** Opens the database and creates the application. */
 export async function openService(config: Config): Promise<Service> {
   const database = await openDatabase({
     url: config.DATABASE_URL,

@@ -1,4 +1,4 @@
-/** Writes the error message to stderr, in one line, and exits with 1. */
+/** Writes the error message to standard error, and exits with 1. */
 export function fail(error: unknown): void {
   process.stderr.write(`petstore-gateway: ${messageOf(error)}\n`);
   process.exit(1);
@@ -8,7 +8,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** On the first SIGTERM or SIGINT, exits after `finish`; on the second, calls `abandon` and exits at once, with 1. */
+/**
+ * On the first SIGTERM or SIGINT, calls `finish` and then exits. On the second, calls `abandon` and exits immediately with
+ * 1.
+ */
 export function stopOnSignals(finish: () => Promise<void>, abandon = (): void => undefined): void {
   let stopping = false;
   const stop = () => {

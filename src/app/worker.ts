@@ -5,13 +5,16 @@ import type { Config } from './config';
 import { openService } from './service';
 import { fail } from './shutdown';
 
-/** Time for all workers to close the port, in milliseconds. Only then connections are closed, and clients cannot reconnect here. */
+/**
+ * Time for all workers to close the port, in milliseconds. Connections are closed only afterwards: a client that reconnects
+ * then cannot reach a worker that is shutting down.
+ */
 const ALL_CLOSED_MS = 500;
 
-/** Time for the primary to pass on a connection that it has accepted, in milliseconds. */
+/** Time for the primary process to pass an accepted connection on to this worker, in milliseconds. */
 const PASSED_ON_MS = 50;
 
-/** Serves in one of several processes on the same port. */
+/** Serves in a worker: one of several processes that share a port. */
 export async function startWorker(config: Config, worker: Worker): Promise<void> {
   const service = await openService(config);
   if (config.METRICS_PORT !== undefined) {
@@ -31,11 +34,11 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
       .then(() => service.finish());
     ended.then(() => process.exit(0), fail);
   };
-  // A terminal signals every process, and the primary forwards the signal. Only the first counts.
+  // Ctrl+C in a terminal signals every process, and the primary forwards the signal as well. Only the first signal counts.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
-  // The primary was killed, so the port is closed.
+  // The primary process was killed, and it held the port. So the worker stops without a delay.
   worker.once('disconnect', () => {
-    worker.exitedAfterDisconnect = true; // otherwise Node ends the process right after this event
+    worker.exitedAfterDisconnect = true; // without it, Node ends the process right after this event
     end(0);
   });
   worker.send({ serving: report });

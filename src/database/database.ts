@@ -4,7 +4,7 @@ import type { Prisma } from './generated/client';
 
 /** SQL text with the name it is prepared under. Create it with {@link statement}. */
 export interface Statement {
-  /** Empty if it is planned anew for the values of each run. */
+  /** Empty if PostgreSQL plans the statement anew for the values of each run. */
   readonly name: string;
   readonly text: string;
 }
@@ -12,33 +12,34 @@ export interface Statement {
 export type Written<Row> = (rows: readonly Row[]) => void;
 
 /**
- * Where a unit of work runs: directly on the database, or inside a transaction. Services take a session as their first
- * argument, so their callers decide what shares a transaction, and until when it runs.
+ * Runs statements, either directly on the database or inside a transaction. Services take a session as their first
+ * argument. So the caller decides which calls share a transaction, and sets their deadline.
  */
 export interface Session {
-  /** On whose behalf, and until when, its statements run. Those after the deadline are rejected with its reason. */
+  /** The caller and deadline of the statements. After the deadline, statements are rejected with its `reason`. */
   readonly work: Work;
   /**
-   * Runs one prepared statement that reads. Returns `int8` as `bigint`, `timestamptz` as `Date`.
-   * @param isShortRead whether it reads few rows by an index: it may share a connection.
-   * @throws Ended at the deadline, otherwise the driver's error: see {@link failureOf}.
+   * Runs one prepared statement that only reads. Returns `int8` as `bigint`, and `timestamptz` as `Date`.
+   * @param isShortRead whether the statement reads few rows by an index, so that it may share a connection.
+   * @throws Ended at the deadline; otherwise the driver's error, which {@link failureOf} classifies.
    */
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
    * Runs one prepared statement that writes.
-   * @param written called with the rows once they are written, even if nobody waits for them any more.
-   * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if that is not known; otherwise the driver's error.
+   * @param written called with the returned rows after the write, even if the caller has stopped waiting.
+   * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if the write may have succeeded; otherwise the
+   * driver's error.
    */
   write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]>;
   /**
-   * Runs `work` in one transaction (within a transaction: as part of it), which is rolled back if it throws.
+   * Runs `work` in one transaction, which is rolled back if `work` throws. Inside a transaction, `work` becomes part of it.
    * Serialization failures and deadlocks are retried a few times, so `work` must have no other side effects.
-   * @throws Ended at the deadline, OutcomeUnknown if the commit had been sent by then.
+   * @throws Ended at the deadline, or OutcomeUnknown if the commit had already been sent.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** The same with a deadline of its own, for one event of a subscription. */
+  /** Returns a session for the same caller with a new deadline. Each event of a subscription needs one. */
   renewed(): Session;
-  /** Notifies listeners of a change once it is committed; never if it is rolled back. */
+  /** Notifies listeners of a change once it is committed. A change that is rolled back is never reported. */
   changed(change: Change): void;
 }
 
@@ -47,7 +48,7 @@ export interface Transaction extends Session {
   readonly prisma: Prisma.TransactionClient;
 }
 
-/** An open database. Its own statements are the service's: each has a deadline of its own. */
+/** An open database. Used as a session, it runs the service's own statements, each with a new deadline. */
 export interface Database extends Session {
   /** Human-readable description: `embedded PostgreSQL 18 in ./data`. */
   readonly description: string;
@@ -56,9 +57,12 @@ export interface Database extends Session {
   readonly load: PoolLoad;
   /** The Prisma models, for short statements of the service itself. */
   readonly prisma: Prisma.TransactionClient;
-  /** The session in which this work is done. */
+  /** Returns a session with this caller and deadline. */
   sessionFor(work: Work): Session;
-  /** Whether it can be written to: a database that responds may be read-only, or its disk full. Rejects if it does not respond. */
+  /**
+   * Whether the database accepts writes. A standby does not, nor does the embedded database while its disk is full.
+   * Rejects if the database does not respond.
+   */
   canWrite(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
-/** Maximum delay with which the end of a deadline is noticed, in milliseconds. */
+/** Timers of deadlines are rounded up to a multiple of this many milliseconds. */
 const TICK_MS = 10;
 
 /**
- * The end of the work for one operation: its time limit, or the moment at which the client disconnects. Afterwards nothing of
- * the work starts, waiting statements are dropped, and running statements are cancelled, except reads on shared connections.
+ * The end of one operation: its time limit, or an earlier disconnect of the client. From then on the operation starts no
+ * statement, waiting statements are dropped, and running statements are cancelled, except reads on shared connections.
  *
- * It serves the purpose of an `AbortSignal`. An `AbortSignal` with a listener takes 9 µs of each request; a deadline takes
- * less than 1 µs, since most operations need no timer.
+ * It replaces an `AbortSignal`, which takes 9 µs of each request if it has a listener. A deadline takes less than 1 µs,
+ * since most operations need no timer.
  */
 export class Deadline {
   private readonly endsAt: number;
@@ -20,19 +20,19 @@ export class Deadline {
     this.endsAt = performance.now() + ms;
   }
 
-  /** The error of statements after the end; `undefined` before. */
+  /** The error with which statements are rejected after the deadline; `undefined` before it. */
   get reason(): Ended | undefined {
     if (!this.cause && performance.now() >= this.endsAt) this.end(overdue(this.ms));
     return this.cause;
   }
 
-  /** @throws Ended once it is over. */
+  /** @throws Ended after the deadline. */
   check(): void {
     const { reason } = this;
     if (reason) throw reason;
   }
 
-  /** Ends the work now, unless it is over. */
+  /** Ends the operation now, unless it has already ended. */
   end(reason: Ended = UNWANTED): void {
     if (this.cause) return;
     this.cause = reason;
@@ -43,7 +43,7 @@ export class Deadline {
   }
 
   /**
-   * Calls back once, when it ends; at once if it has.
+   * Calls the listener once, at the deadline. If the deadline has passed, calls it immediately.
    * @returns a function that removes the listener.
    */
   onEnd(listener: () => void): () => void {
@@ -62,7 +62,7 @@ export class Deadline {
   }
 }
 
-/** Node keeps one list of timers for each duration, so that many different durations would be expensive. */
+/** Node.js keeps one list of timers per duration, so many different durations would be expensive. */
 function roundUp(ms: number): number {
   return Math.ceil(ms / TICK_MS) * TICK_MS;
 }
@@ -70,7 +70,7 @@ function roundUp(ms: number): number {
 /** The work was cancelled and changed nothing. */
 export class Ended extends Error {}
 
-/** One instance for all requests, since a stack trace takes 16 µs. */
+/** One instance for all requests, since creating an error with its stack trace takes 16 µs. */
 export const UNWANTED = new Ended('Nobody waits for this any more.');
 
 /** The work was cancelled, or its connection lost, after its commit had been sent: the outcome is unknown. */
@@ -82,9 +82,9 @@ function overdue(ms: number): Ended {
 
 /** The caller and the deadline of statements. */
 export interface Work {
-  /** The id of the caller: callers share connections fairly. */
+  /** The id of the caller. Connections are shared fairly among callers. */
   readonly caller: string;
   readonly deadline: Deadline;
-  /** Maximum number of bytes of the rows of a statement whose size depends on the caller's selection. Unlimited by default. */
-  readonly mostBytes?: number;
+  /** Maximum size in bytes of the rows that one statement may read for a caller's selection. Unlimited by default. */
+  readonly maxStatementBytes?: number;
 }

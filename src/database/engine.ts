@@ -2,7 +2,7 @@ import type { PoolLoad, Statement, Written } from './database';
 import type { Work } from './deadline';
 import type { Prisma } from './generated/client';
 
-/** What a statement is: a read of few rows by an index, which may share a connection; any other read; a write. */
+/** A `short-read` reads few rows by an index, and may share a connection with other short reads. */
 export type StatementKind = 'short-read' | 'read' | 'write';
 
 /** A statement to run outside of a transaction. */
@@ -14,13 +14,13 @@ export interface Command<Row> {
   readonly written?: Written<Row>;
 }
 
-/** A transaction in progress. Its statements are rejected once its deadline is over, or the transaction. */
+/** A transaction in progress. After the transaction has ended, or after its deadline, its statements are rejected. */
 export interface OpenTransaction {
   readonly prisma: Prisma.TransactionClient;
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** What runs statements and transactions, each until the deadline of its work. */
+/** Runs statements and transactions, each until its deadline. */
 export interface Engine {
   readonly load: PoolLoad;
   /** See {@link Database.prisma}. */
@@ -29,7 +29,7 @@ export interface Engine {
   run<Row>(work: Work, command: Command<Row>): Promise<Row[]>;
   /**
    * Runs a transaction once.
-   * @param onCommit called when the commit has succeeded, even if nobody waits for it any more.
+   * @param onCommit called when the commit has succeeded, even if the caller has stopped waiting.
    * @throws as {@link Session.transaction}.
    */
   transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T>;

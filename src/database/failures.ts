@@ -1,6 +1,6 @@
 /**
- * Database failures, under common names for drivers and Prisma, and their codes: SQLSTATE (PostgreSQL
- * documentation, appendix A; two characters stand for their class), Prisma's (Prisma error reference), the system's.
+ * The kinds of database failures, and the error codes of each kind. The codes are from PostgreSQL (SQLSTATE, PostgreSQL
+ * documentation, appendix A), Prisma (Prisma error reference) and Node.js. Two characters stand for a class of SQLSTATEs.
  */
 const CODES = {
   /** A constraint rejected the write. */
@@ -13,7 +13,7 @@ const CODES = {
   transient: '40001 40P01 P2034',
   /** A statement or transaction exceeded its time limit. */
   timeout: '57014 55P03 P2028 P1008',
-  /** Nothing can be written: the server is a standby, for example, or its disk is full. Reads go on. */
+  /** The server rejects writes: it is a standby, for example, or its disk is full. Reads still work. */
   'read-only': '25006',
   'disk-full': '53100',
   /** The database is unreachable, down, or no longer accepts this service. */
@@ -33,7 +33,7 @@ const BY_CODE = new Map(
   ),
 );
 
-/** node-postgres messages that have no code. */
+/** Messages of node-postgres errors without a code. */
 const LOST_CONNECTION =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout|SSL connection/i;
 
@@ -59,8 +59,8 @@ export function notOpened(cause: unknown): Error {
 }
 
 /**
- * The message of a driver's error. Connecting to a host with several addresses fails with an error that has a code but
- * no message, and PGlite may throw what is not an error.
+ * The message of a driver's error. If a host has several addresses, connecting to it may fail with an error that has a code
+ * but no message. PGlite may throw values that are not errors.
  */
 export function reasonOf(error: unknown): string {
   if (!isObject(error)) return String(error);

@@ -15,13 +15,13 @@ const MOST_OF_ONE_CALLER = 0.75;
 export class FairSemaphore {
   /** The callers that hold a slot or wait for one. */
   private readonly callers = new Map<string, CallerQueue>();
-  /** The callers that wait, in round-robin order. */
+  /** The queues with waiting requests, in round-robin order. */
   private readonly turns: CallerQueue[] = [];
   private readonly mostOfOneCaller: number;
   private free: number;
   private total = 0;
 
-  /** @param places maximum number that may wait; further ones are rejected. */
+  /** @param places maximum number of waiting requests; further requests are rejected. */
   constructor(
     slots: number,
     private readonly places: number,
@@ -40,8 +40,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Takes a slot, at once if possible.
-   * @throws Ended if the work's deadline ends first; Error `53300` (too many connections) if too many wait.
+   * Takes a slot, or waits in the queue until one is free.
+   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue is full.
    */
   acquire(work: Work): Release | Promise<Release> {
     work.deadline.check();

@@ -5,10 +5,10 @@ import type { Engine, OpenTransaction } from './engine';
 import type { Prisma } from './generated/client';
 import { retrying } from './retries';
 
-/** The caller of the service's own statements. */
+/** The caller id of the service's own statements. */
 const SERVICE = '';
 
-/** Sessions on an engine. */
+/** Creates sessions that run statements on an engine, and notifies the listeners of changes. */
 export class GatewayDatabase implements Database {
   readonly listeners = new Set<ChangeListener>();
   readonly prisma: Prisma.TransactionClient;
@@ -74,7 +74,7 @@ export class GatewayDatabase implements Database {
   }
 }
 
-/** What one piece of work does outside of transactions. */
+/** A session outside of transactions, with one caller and deadline. */
 class WorkSession implements Session {
   constructor(
     private readonly database: GatewayDatabase,

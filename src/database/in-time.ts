@@ -1,11 +1,11 @@
 /**
- * Settles as `work` does, unless it takes longer than `limitMs`. A later outcome is ignored.
- * @throws Error when the time is up.
+ * Settles like `work`, but rejects if `work` takes longer than `limitMs`. A later outcome of `work` is ignored.
+ * @throws Error if `work` takes too long.
  */
 export function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`no answer within ${limitMs} ms`));
-    // A busy process may run a late timer before it reads its sockets. A reply that has already arrived still wins.
+    // A busy process may run an overdue timer before it reads its sockets. `setImmediate` gives it time to read the reply.
     const timer = setTimeout(() => setImmediate(giveUp), limitMs);
     work.then(
       (value) => {

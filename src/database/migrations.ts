@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import { reasonOf } from './failures';
 
-/** What the runner needs from a driver: scripts of several statements, and queries on the same connection. */
+/** A driver's connection: `script` runs several statements, `rows` runs one query on the same connection. */
 export interface MigrationConnection {
   script(sql: string): Promise<void>;
   rows(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
@@ -20,7 +20,7 @@ export function migrationsOn(client: Client): MigrationConnection {
 /** The migrations directory; `src` and `dist` are one level below the project root. */
 export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migrations');
 
-/** Prisma's own advisory lock: instances that start at the same time, and Prisma's CLI, wait for each other. */
+/** The advisory lock of Prisma's CLI. With it, starting instances and the CLI wait for each other. */
 const ADVISORY_LOCK = 72707369;
 
 const LEDGER = `create table if not exists _prisma_migrations (
@@ -40,9 +40,10 @@ const RECORD =
 /**
  * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so
  * that Prisma's CLI can continue from there. A failed migration is recorded, and stops this and every later start. The
- * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each. Prisma's CLI
- * would need an engine that it downloads, is not in the image, and cannot migrate the embedded database.
- * On a read-only database it only checks that there is nothing to apply.
+ * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each transaction.
+ * On a read-only database, `migrate` only checks that no migration is pending.
+ *
+ * Prisma's CLI is not used: it downloads an engine, is not in the image, and cannot migrate the embedded database.
  * @throws Error with a one-line message that names the migration.
  */
 export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
@@ -88,7 +89,7 @@ async function applyNext(connection: MigrationConnection, migrations: Migration[
   }
 }
 
-/** The first that is not applied. */
+/** Returns the first migration that is not applied. */
 async function pending(connection: MigrationConnection, migrations: Migration[]): Promise<Migration | undefined> {
   const applied = await connection.rows(
     'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
@@ -96,11 +97,11 @@ async function pending(connection: MigrationConnection, migrations: Migration[])
   return migrations.find((migration) => !isApplied(migration, applied));
 }
 
-/** Runs `work` in a transaction that excludes other instances and Prisma's CLI; creates the migrations table if needed. */
+/** Runs `work` in a transaction that holds the advisory lock. Creates the migrations table if needed. */
 async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
   await connection.script('begin');
   try {
-    // Both a migration and waiting for another instance's may take long.
+    // A migration may take long, and so may waiting for another instance's migration.
     await connection.script("set local statement_timeout to 0; set local timezone to 'UTC'");
     await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     await connection.script(LEDGER);
@@ -114,7 +115,7 @@ async function alone<T>(connection: MigrationConnection, work: () => Promise<T>)
   }
 }
 
-/** @throws Error if it failed earlier, or differs from what was applied. */
+/** @throws Error if the migration failed earlier, or if its file has changed since it was applied. */
 function isApplied({ name, checksum }: Migration, applied: Record<string, unknown>[]): boolean {
   const entry = applied.find((row) => row.migration_name === name);
   if (!entry) return false;
@@ -128,8 +129,8 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
 }
 
 /**
- * Applies a migration and records it in the same transaction: an interrupted one, by a crash for example, leaves
- * nothing behind.
+ * Applies a migration, and records it in the same transaction. So a migration that is interrupted, by a crash for example,
+ * leaves nothing behind.
  */
 async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
   const id = randomUUID();

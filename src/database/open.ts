@@ -6,13 +6,12 @@ import { openPostgres } from './postgres/postgres';
 export interface DatabaseOptions extends Partial<Omit<PoolBounds, 'connectMs'>> {
   /** `postgresql://…` */
   readonly url?: string;
-  /** Of the embedded database. */
+  /** The data directory of the embedded database. */
   readonly directory: string;
 }
 
 /**
- * Opens the database and applies all migrations: PostgreSQL if `url` is given, otherwise the embedded one in
- * `directory`.
+ * Opens PostgreSQL at `url`, or without a `url` the embedded database in `directory`. Applies all pending migrations.
  * @throws Error with a one-line message if it cannot be opened or migrated.
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {

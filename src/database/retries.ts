@@ -4,7 +4,7 @@ import { failureOf } from './failures';
 
 const ATTEMPTS = 4;
 
-/** Runs `work`, and runs it again after a deadlock or a serialization failure, which PostgreSQL has rolled back. */
+/** Runs `work`, and retries it after a deadlock or serialization failure. PostgreSQL has then rolled it back. */
 export async function retrying<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,13 +1,14 @@
 import { type Deadline, Ended, OutcomeUnknown, UNWANTED } from './deadline';
 import { failureOf } from './failures';
 
-/** How long after its deadline the gateway waits for the outcome of a statement, in milliseconds. */
+/** How long after a statement's deadline the gateway still waits for its outcome, in milliseconds. */
 const GRACE_MS = 500;
 
 /**
- * Waits for the outcome of a statement or transaction that the server is asked to cancel at the deadline.
- * @param isSent whether a commit, or a statement that commits by itself, has been sent by now.
- * @param isCertain whether a success after the deadline is certain.
+ * Waits for the outcome of a statement or transaction, until {@link GRACE_MS} after the deadline. `Server.hold` asks the
+ * server to cancel it at the deadline.
+ * @param isSent returns whether a commit, or a write outside of a transaction, has already been sent.
+ * @param isCertain whether a success that the server reports after the deadline can be trusted.
  * @throws Ended, OutcomeUnknown, otherwise the error of the statement.
  */
 export function settled<T>(
@@ -24,7 +25,8 @@ export function settled<T>(
       (result) => {
         stop();
         const { reason } = deadline;
-        // A commit that is cancelled while it waits for a standby succeeds without it. Without a client there is nothing to report.
+        // If a commit is cancelled while it waits for a synchronous standby, PostgreSQL reports success, but the standby may
+        // lack it. If the client has disconnected (`UNWANTED`), nobody needs the error.
         if (!isCertain && reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
         else resolve(result);
       },

@@ -8,8 +8,8 @@ const statements = new LRUCache<string, Statement>({
 });
 
 /**
- * Returns the statement for a SQL text, with a name derived from the text. Values are always parameters, but callers choose
- * columns and aliases, so the cache is bounded.
+ * Returns the statement for a SQL text, with a name derived from the text. The cache is bounded: values are always
+ * parameters, but callers choose columns and aliases, which are part of the text.
  */
 export function statement(text: string): Statement {
   let known = statements.get(text);
@@ -20,10 +20,10 @@ export function statement(text: string): Statement {
   return known;
 }
 
-/** node-postgres does not keep statements without a name; PostgreSQL plans them for their values. */
+/** The name of statements that are not kept as prepared statements. PostgreSQL plans them for the values of each run. */
 export const UNNAMED = '';
 
-/** @param isPlannedByValues whether it is planned anew for the values of each run, without a name. */
+/** @param isPlannedByValues whether PostgreSQL plans the statement anew for the values of each run. It has no name then. */
 export function statementFor(text: string, isPlannedByValues: boolean): Statement {
   return isPlannedByValues ? { name: UNNAMED, text } : statement(text);
 }

@@ -7,7 +7,7 @@ import { statement } from './statement';
  * bench/README.md). All other writes use Prisma's models.
  */
 
-// Arbitrary numbers, the same on all instances; the migrations use 72707369. Prisma cannot read `void`.
+// Arbitrary numbers, which must be the same on all instances. Migrations use 72707369.
 const GLOBAL_LOCKS = { apiKeys: 72707370n, cleaning: 72707372n };
 const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
@@ -18,11 +18,11 @@ type Columns = Record<string, { readonly sql: string; readonly type: string }>;
 /** A statement that locks rows of a table and reads them. */
 export interface RowLock<Row> {
   readonly statement: Statement;
-  /** Carries the type of the rows. */
+  /** Never set; only declares the type of the rows. */
   readonly row?: Row;
 }
 
-/** @param strength see PostgreSQL documentation, 13.3.2. */
+/** @param strength the mode of the row locks (PostgreSQL documentation, 13.3.2). */
 export function rowLock<Row>(
   columns: Columns & Record<keyof Row, unknown>,
   id: keyof Row & string,
@@ -34,7 +34,7 @@ export function rowLock<Row>(
 }
 
 /**
- * Locks rows until the transaction ends, in the order of their ids: two such calls never deadlock.
+ * Locks rows until the transaction ends. It locks them in the order of their ids, so that two such calls never deadlock.
  * @returns the existing rows. Rows that are inserted later are not locked.
  */
 export function lockRows<Row>(transaction: Session, lock: RowLock<Row>, ids: readonly bigint[]): Promise<Row[]> {
@@ -47,16 +47,16 @@ export async function lockRow<Row>(transaction: Session, lock: RowLock<Row>, id:
   return row;
 }
 
-/** Work that at most one transaction on all instances does at a time. */
+/** Kinds of work that only one transaction may do at a time, across all instances. */
 export type Exclusive = keyof typeof GLOBAL_LOCKS;
 
-/** Excludes other transactions with the same work until this transaction ends. */
+/** Waits for the lock on this kind of work, and holds it until the transaction ends. */
 export async function lock(transaction: Session, what: Exclusive): Promise<void> {
   await transaction.query(LOCK, [GLOBAL_LOCKS[what]]);
 }
 
 /**
- * Tries to lock the work, or a text, until the transaction ends.
+ * Tries to take the lock on a kind of work, or on a text, and holds it until the transaction ends.
  * @returns false, without waiting, if another transaction holds the lock.
  */
 export async function tryLock(transaction: Session, what: Exclusive | { text: string }): Promise<boolean> {
@@ -70,7 +70,7 @@ function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
-/** The parts of a statement that inserts a row of these columns, whose values are its parameters in the order of `fields`. */
+/** The parts of an INSERT of one row. Its parameters are the values of the columns, in the order of `fields`. */
 export function newRow<Given extends Columns>(columns: Given) {
   const fields = Object.keys(columns) as (keyof Given & string)[];
   const entries = fields.map((field, i) => [field, `$${i + 1}::${columns[field]?.type}`]);
@@ -90,12 +90,12 @@ function selected(columns: Columns): string {
     .join(', ');
 }
 
-/** `category_id` of `pets.category_id` */
+/** The name of a column without its table: `category_id` for `pets.category_id`. */
 function nameOf({ sql }: Columns[string]): string {
   return sql.slice(sql.indexOf('.') + 1);
 }
 
-/** `pets` of `pets.category_id` */
+/** The table of the columns: `pets` for `pets.category_id`. */
 function tableOf(columns: Columns): string {
   const [column] = Object.values(columns);
   return column?.sql.split('.')[0] ?? '';

@@ -1,4 +1,4 @@
-/** The meaning of an error code. Texts are Markdown without blocks, whose only markup is `code`. */
+/** The meaning of an error code. Texts are inline Markdown; the only markup in them is `code`. */
 export interface ErrorEntry {
   /** The HTTP status. */
   readonly status: number;
@@ -6,7 +6,7 @@ export interface ErrorEntry {
   readonly why: string;
   /** The action that a client should take. */
   readonly fix: string;
-  /** An example of its message. */
+  /** An example of the error message. */
   readonly message: string;
 }
 

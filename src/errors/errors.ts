@@ -15,11 +15,11 @@ export interface Problem {
   readonly message: string;
   readonly status: number;
   readonly details?: readonly ErrorDetail[];
-  /** The request that first got this error, if that may be another request. */
+  /** The id of the request that first got this error. Set if that may be another request. */
   readonly requestId?: string;
 }
 
-/** The part of an error for logs and metrics. */
+/** The part of an error that logs and metrics record. */
 export type Told = Pick<Problem, 'code' | 'status'>;
 
 /** An expected error: the caller gets its code, message and details. */
@@ -35,7 +35,7 @@ export class ExpectedError extends Error implements Problem {
   }
 }
 
-/** An expected error with one of the gateway's codes; without a message, the catalogue's. */
+/** An expected error with one of the gateway's codes. The default message is the example in the catalogue. */
 export class ProblemError extends ExpectedError {
   constructor(
     code: ErrorCode,
@@ -70,19 +70,19 @@ const UNKNOWN: readonly ErrorDetail[] = [
   },
 ];
 
-/** The reasons why writes fail while reads succeed. `/readyz` reports them; the log has no line for each error. */
+/** Messages for failed writes while reads succeed. `/readyz` reports this state, so the single errors are not logged. */
 const UNWRITABLE = {
   'read-only': 'Nothing can be written at the moment, since the database is read-only. Reads go on; try again later.',
   'disk-full':
     'Nothing can be written at the moment, since the disk of the database is full. Reads go on; try again later.',
 };
 
-/** Longer messages mostly repeat the caller's own input. */
+/** Maximum length of a message. Longer messages mostly repeat the caller's own input. */
 const MAX_MESSAGE = 500;
 
 /**
- * Converts an error to an error of a response. Expected errors keep their code and message. Deadlines and read-only databases
- * have messages too. Any other error becomes a generic one, with `internal` set: the original must be logged.
+ * Converts any error to the error in a response. Expected errors keep their code and message. Deadlines and failed writes
+ * have specific messages. All other errors get a generic message and `internal`, so the original must be logged.
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ExpectedError) {
@@ -113,14 +113,14 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   return shortened({ code, status: ERRORS[code].status, message, details });
 }
 
-/** Drivers may throw non-errors, or errors from another realm, which graphql-js wraps once more. */
+/** Unwraps values that graphql-js wraps as `NonErrorThrown`: drivers may throw non-errors, or errors of another realm. */
 function thrownBy(error: Error): unknown {
   return error.name === 'NonErrorThrown' ? (error as Error & { thrownValue: unknown }).thrownValue : error;
 }
 
 function shortened({ code, status, message, details }: Problem): Problem {
   if (!details) return { code, message: shorten(message), status };
-  // A path may begin with the name of a variable, which the caller has chosen.
+  // Paths are shortened too: a path may begin with the name of a variable, which the caller chose.
   const short = details.map((detail) => ({ path: shorten(detail.path), message: shorten(detail.message) }));
   return { code, message: shorten(message), status, details: short };
 }
@@ -129,7 +129,7 @@ function shorten(message: string): string {
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message;
 }
 
-/** Invalid input; the message lists every field and the rule it breaks. */
+/** The error for invalid input. The message lists every invalid field and the rule that it breaks. */
 export function badInput(...details: ErrorDetail[]): ProblemError {
   const message = details.map((detail) => `${detail.path}: ${detail.message}`).join('; ');
   return new ProblemError('BAD_USER_INPUT', message, details);
@@ -145,13 +145,13 @@ export function notFound(what: string, id: bigint): ProblemError {
   return new ProblemError('NOT_FOUND', `${what} ${id} does not exist.`);
 }
 
-/** The input refers to something that does not exist. */
+/** The error for input that refers to an object that does not exist. */
 export function unknownReference(path: string, what: string, id: bigint): ProblemError {
   const message = `${what} ${id} does not exist.`;
   return new ProblemError('UNKNOWN_REFERENCE', message, [{ path, message }]);
 }
 
-/** Awaits a write, and replaces the given failures of the database by errors for the caller. */
+/** Awaits a write, and converts the database failures listed in `refusals` to errors for the caller. */
 export async function refusing<T>(
   write: Promise<T>,
   refusals: { readonly [failure in Failure]?: () => ExpectedError },
@@ -165,14 +165,14 @@ export async function refusing<T>(
 }
 
 /**
- * The condition of a change: whether the resource is still as the caller has read it.
+ * The condition of a change: whether the resource is unchanged since the caller read it.
  * @param current the resource, whose row is locked; `null` if there is none.
  */
 export type Precondition = (current: object | null) => boolean;
 
 /**
- * Checks the condition of a change inside its transaction. The caller checks before that the resource exists and that the
- * input is valid: these errors take precedence (RFC 9110, section 13.2.1).
+ * Checks the condition of a change inside its transaction. The calling function must first check that the resource exists
+ * and the input is valid, since these errors take precedence (RFC 9110, section 13.2.1).
  * @param read reads the resource, whose row is locked.
  * @param what the resource: `Pet 7`.
  * @throws ProblemError `PRECONDITION_FAILED`.

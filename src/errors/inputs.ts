@@ -25,13 +25,13 @@ import { badInput, type ErrorDetail } from './errors';
 
 /** The rule of a value in addition to its type, in keywords of JSON Schema. */
 export interface Rule {
-  /** False for a field of an update that may be omitted, but not null. */
+  /** False for a field of an update that may be omitted but must not be null. */
   readonly nullable?: false;
   /** Whether surrounding white space is removed before the text is measured and stored. */
   readonly trimmed?: true;
-  /** In code points; only 0 and 1 occur. */
+  /** Minimum length in code points. Only 0 and 1 are used. */
   readonly minLength?: number;
-  /** In code points. NUL and lone surrogates are rejected as well, since PostgreSQL and JSON cannot hold them. */
+  /** Maximum length in code points. It also rejects NUL and lone surrogates, which PostgreSQL and JSON cannot hold. */
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -43,7 +43,7 @@ export { MAX_INT32, MAX_INT64 };
 export const SEARCH = { maxLength: 255 } satisfies Rule;
 export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
 
-/** The messages about a value of the right type that breaks a rule; empty if it does not. */
+/** Checks a value of the right type against a rule. @returns a message for each violation. */
 export function faultsOf(rule: Rule, value: unknown): string[] {
   if (value === null && rule.nullable === false) return ['must not be null; omit it to keep the current value'];
   if (typeof value === 'string') return textFaults(rule, value);
@@ -103,8 +103,9 @@ export class Checks {
 }
 
 /**
- * The path of a value of a document, from its argument: `filter.ids.1`; empty outside of arguments. The parameters are
- * those of a visitor of graphql-js.
+ * The path from an argument to a value inside it: `filter.ids.1`. It is empty for nodes outside of arguments.
+ * @param key the key that graphql-js passes to a visitor.
+ * @param parents the ancestors and the parent that graphql-js passes to a visitor.
  */
 export function argumentPath(
   key: string | number | undefined,
@@ -125,12 +126,12 @@ export function ruleOf({ extensions }: Element): Rule {
   return (extensions.rule as Rule | undefined) ?? {};
 }
 
-/** The rules of a field or an argument that a value breaks. */
+/** The errors of a value that breaks the rule of its field or argument. */
 function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail[] {
   return faultsOf(ruleOf(element), value).map((message) => ({ path, message }));
 }
 
-/** The rules of input fields that are broken inside a value, which need not fit its type. */
+/** The errors of all broken rules of input fields inside a value. The value may not match its type. */
 function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   if (!isInputObjectType(getNamedType(type))) return [];
   const shape = getNullableType(type);
@@ -150,7 +151,7 @@ function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): 
 export interface Place {
   /** The path from its argument: `input`, `filter.ids.1`. */
   readonly path: string;
-  /** The argument or input field whose value it is; `undefined` for an item of a list. */
+  /** The argument or input field whose value is the variable; `undefined` if the variable is an item of a list. */
   readonly element: Element | undefined;
 }
 
@@ -199,8 +200,8 @@ export interface Source {
 
 /**
  * Finds all errors in the variables of an operation: values that do not fit their type, and values that break the rule of
- * their argument or input field. Paths begin with the argument, as for literals: `input.categoryId`. A variable that is
- * used at several paths is reported under its name.
+ * their argument or input field. Paths begin with the argument, as for literals: `input.categoryId`. For a variable
+ * that is used at several paths, the path begins with the name of the variable.
  */
 export function variableErrors(
   { schema, node, fragments }: Source,
@@ -230,11 +231,11 @@ export function variableErrors(
   return details.slice(0, MAX_ERRORS);
 }
 
-/** Messages of graphql-js at the path of an object about a missing or unknown field. */
+/** Messages of graphql-js about a missing or unknown field. Their path leads to the object, not to the field. */
 const MISSING = /^Field "(\w+)" of required type /;
 const UNKNOWN = /^Field "(.*)" is not defined by type "(\w+)"(?:\.( Did you mean .*))?/s;
 
-/** The paths at which a value does not fit its type. */
+/** The errors at all paths where a value does not match its type. */
 export function typeErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   const note = (inner: readonly (string | number)[], _value: unknown, { message }: GraphQLError) => {

@@ -9,9 +9,9 @@ interface Reader<T> {
 const OVER: IteratorResult<never, undefined> = { value: undefined, done: true };
 
 /**
- * The queue of one subscriber, which is also its iterator. At most `most` values are queued. A subscriber that falls further
- * behind is ended with {@link TooSlow}, which bounds memory and reports the loss. Not a generator, since a generator that waits
- * for its next value cannot be ended.
+ * The queue of one subscriber, which is also its iterator. At most `most` values are queued. If the subscriber falls further
+ * behind, the feed ends with {@link TooSlow}, which bounds memory and reports the loss. The class is not a generator, since
+ * a generator that waits for its next value cannot be ended.
  */
 export class Feed<T> implements AsyncIterableIterator<T> {
   private readonly waiting: T[] = [];
@@ -25,7 +25,7 @@ export class Feed<T> implements AsyncIterableIterator<T> {
     private readonly onOver: (feed: Feed<T>) => void,
   ) {}
 
-  /** @returns false if the queue was full, which has ended the feed. */
+  /** @returns false if the queue was full. The feed has then ended with {@link TooSlow}. */
   push(value: T): boolean {
     if (this.reader) this.takeReader()?.resolve({ value, done: false });
     else if (this.waiting.length < this.most) this.waiting.push(value);
@@ -36,7 +36,7 @@ export class Feed<T> implements AsyncIterableIterator<T> {
     return true;
   }
 
-  /** Ends it with an error; queued values are dropped. */
+  /** Ends the feed with an error, and drops queued values. */
   fail(error: unknown): void {
     if (this.isOver) return;
     this.finish();

@@ -1,13 +1,13 @@
 import type { Change } from '../database/changes';
 import { Feed, TooSlow } from './feed';
 
-/** A change with the current row; for a deletion, with the last one. */
+/** A change with the current row, or for a deletion with the row as it was before. */
 export type ChangeEvent<Row = object> = Change<Row> & { readonly row: Row };
 
 /** Reads the current rows with these ids. Deleted rows are missing. */
 export type Read = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, object>>;
 
-/** By topic. */
+/** The function that reads the current rows of each topic. */
 export type Readers = Readonly<Record<string, Read>>;
 
 type Passes = (event: ChangeEvent) => boolean;
@@ -36,7 +36,7 @@ export class Hub {
     this.channels.get(change.topic)?.notify(change);
   };
 
-  /** The events from now on that pass the filter, until the subscriber ends the iterator. */
+  /** Returns the events from now on that pass the filter. The subscriber unsubscribes by ending the iterator. */
   subscribe(topic: string, passes: Passes): AsyncIterableIterator<ChangeEvent> {
     const channel = this.channels.get(topic);
     if (!channel) throw new Error(`there are no changes of ${topic}`);
@@ -96,7 +96,7 @@ class Channel {
     } else if (!this.isReading) void this.readAll();
   }
 
-  /** Reads in batches, one at a time, so that no read overtakes an earlier one. */
+  /** Reads the rows of all unread changes, one batch at a time, so that no batch overtakes an earlier one. */
   private async readAll(): Promise<void> {
     this.isReading = true;
     while (this.unread.length) {
@@ -115,7 +115,7 @@ class Channel {
     const ids = new Set(changes.filter(({ kind }) => kind !== 'DELETED').map(({ id }) => id));
     const rows = ids.size ? await this.read([...ids]) : new Map<bigint, object>();
     for (const change of changes) {
-      // A row that is missing was deleted, which is another change.
+      // A missing row has been deleted since. Its deletion is a separate change.
       const row = change.kind === 'DELETED' ? change.before : rows.get(change.id);
       if (row) this.dispatch({ ...change, row });
     }

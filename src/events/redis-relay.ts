@@ -6,7 +6,7 @@ import { heartbeat } from '../redis/heartbeat';
 import { assertAccepted } from '../redis/rejections';
 
 export interface RedisRelayOptions {
-  /** The columns of all rows, by field, to decode their types: JSON has no 64-bit integers and no times. */
+  /** The columns of all rows, by field. Decoding needs their types, since JSON has no 64-bit integers and no times. */
   readonly columns: readonly (readonly [field: string, Column])[];
   /** Receives the changes made by other instances. */
   readonly notify: ChangeListener;
@@ -20,14 +20,14 @@ export interface RedisRelayOptions {
 
 export type RelayState = 'connected' | 'alone';
 
-/** How long changes are batched, in milliseconds: a message per change could cost more than the write. */
+/** How long changes are batched, in milliseconds. Sending a message for each change could cost more than the write. */
 const BATCH_MS = 10;
 const PING_MS = 2000;
 
 /**
- * Relays changes between instances (Redis publish/subscribe). Writes never wait for it, and never fail because of it. While
- * Redis is unreachable, each instance reports that, and delivers only its own changes to its subscribers. The relay reconnects
- * by itself. Changes of other instances in the meantime are not delivered later.
+ * Relays changes between instances (Redis publish/subscribe). Writes never wait for the relay, and never fail because of
+ * it. While Redis is unreachable, each instance reports the state `alone`, and its subscribers get only its own changes. The
+ * relay reconnects automatically. Changes that other instances made in the meantime are lost.
  */
 export class RedisRelay {
   state: RelayState = 'alone';
@@ -64,7 +64,7 @@ export class RedisRelay {
   }
 
   /**
-   * Resolves once the relay receives changes from other instances, or has reported that it does not.
+   * Resolves once the relay receives changes from other instances, or has reported the state `alone`.
    * @throws Error if Redis rejects this client.
    */
   async start(): Promise<void> {
@@ -74,7 +74,7 @@ export class RedisRelay {
     this.isStarted = true;
   }
 
-  /** Fire-and-forget. */
+  /** Queues a change to be published. Never waits, and never fails. */
   publish(change: Change): void {
     if (this.unsent.push(change) === 1) setTimeout(() => this.send(), BATCH_MS);
   }
@@ -92,7 +92,7 @@ export class RedisRelay {
       await this.subscriber.subscribe(this.channel);
       this.setState('connected');
     } catch (error) {
-      // The connection was lost. The relay subscribes again when it is ready.
+      // The connection was lost. The relay subscribes again when the connection is ready.
       this.assertTemporary(error);
     }
   }
@@ -119,7 +119,7 @@ export class RedisRelay {
     for (const change of this.decode(text)) this.options.notify(change);
   }
 
-  /** A message that cannot be decoded is from another version, and ignored. */
+  /** Decodes a message. A message that cannot be decoded is from another version, and is ignored. */
   private decode(text: string): readonly Change[] {
     try {
       const { changes } = JSON.parse(text, (name, value: unknown) => {

@@ -13,11 +13,14 @@ export interface Admitted extends Answering {
   readonly variant: Variant;
   /** The coerced variables. */
   readonly variables: Variables;
-  /** The estimate for these variables. */
+  /** The estimated cost for these variables. */
   readonly cost: number;
 }
 
-/** Coerces the variables, and reports the first of a missing scope, a cost over the limit and wrong variables. @returns the admitted operation, or the response that rejects it. */
+/**
+ * Coerces the variables, and checks the caller's scopes and quota, the estimated cost and the variables, in this order.
+ * @returns the admitted operation, or the response that rejects it for the first problem.
+ */
 export function admit(
   operation: Operation,
   sent: Variables,
@@ -36,7 +39,7 @@ export function admit(
   return refusal(badInput(...details), { request, notice });
 }
 
-/** @returns why the caller may not run the variant; `undefined` if it may. */
+/** Checks the caller's scopes and quota. @returns the error; `undefined` if the caller may run the variant. */
 function deny({ scopes, countedFields }: Variant, { caller }: OperationRequest): ProblemError | undefined {
   for (const scope of scopes) {
     const refused = refuseScope(caller, scope);
@@ -49,7 +52,7 @@ function deny({ scopes, countedFields }: Variant, { caller }: OperationRequest):
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
-/** @returns why the caller may not run an operation that requires `scope`; `undefined` if it may. */
+/** Checks whether the caller has a scope. @returns the error; `undefined` if the caller has it, or none is required. */
 export function refuseScope({ scopes, keyId }: Caller, scope: Scope | undefined): ProblemError | undefined {
   if (scope === undefined || scopes.has(scope)) return undefined;
   const needed = `needs an API key with the scope ${scope}`;

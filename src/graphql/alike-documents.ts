@@ -23,9 +23,10 @@ import { LRUCache } from 'lru-cache';
 import type { Variables } from './context';
 
 /**
- * Many programs write values into the text of a document, so that each document is new. Documents that differ only in the
- * values of literals are alike. The gateway validates the first of them, and replaces the others by the same document with
- * variables in place of the literals: they are split into tokens, but not parsed, validated or analysed.
+ * Many clients write values into the text of a document, so each of their requests has a new document. Documents that
+ * differ only in the values of literals are alike. For the first of them, the gateway creates a document with variables in
+ * place of the literals, which it then runs instead of the others. Their texts are split into tokens, but not parsed,
+ * validated or analysed.
  */
 
 /** A document with variables in place of its literals. */
@@ -35,7 +36,7 @@ interface Shape {
   readonly types: readonly GraphQLInputType[];
 }
 
-/** The operation to run instead of a document. */
+/** The query to run in place of an alike document. */
 export interface Alike {
   readonly query: string;
   /** The values of the literals. */
@@ -69,7 +70,7 @@ export class AlikeDocuments {
     if ([...tokensOf(lifted.text)].length < this.maxTokens) this.shapes.set(split.shape, lifted);
   }
 
-  /** @returns `undefined` if no document of this shape is known, or a value does not fit its type. */
+  /** Finds a known document of the same shape. @returns `undefined` if there is none, or a literal has the wrong type. */
   find(text: string): Alike | undefined {
     const split = splitText(text);
     const shape = split && this.shapes.get(split.shape);
@@ -84,7 +85,10 @@ export class AlikeDocuments {
   }
 }
 
-/** Separates the literals of a text from its other tokens. @returns `undefined` if the text has invalid tokens or is very long. */
+/**
+ * Separates the literals of a text from its other tokens.
+ * @returns `undefined` if the text has invalid tokens or is very long.
+ */
 function splitText(text: string): { shape: string; values: Token[] } | undefined {
   if (text.length > MOST_CHARACTERS || text.includes(`$${PREFIX}`)) return undefined;
   const values: Token[] = [];
@@ -93,7 +97,7 @@ function splitText(text: string): { shape: string; values: Token[] } | undefined
     for (const token of tokensOf(text)) {
       const isLiteral = LITERALS.has(token.kind);
       if (isLiteral) values.push(token);
-      // No name begins with `#`.
+      // The mark `#` cannot be confused with a name, since no name begins with it.
       shape += isLiteral ? `#${token.kind} ` : `${token.value ?? token.kind} `;
     }
   } catch {
@@ -117,7 +121,8 @@ function* tokensOf(text: string): Generator<Token> {
 /** Replaces the literals of a valid document by variables. @returns `undefined` if a literal cannot be replaced. */
 function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Shape | undefined {
   const [operation, ...others] = document.definitions;
-  // Fragments may share literals between operations. Before the operation they would make it hard to relocate errors.
+  // Accepts a single operation that is followed only by fragments. Several operations could share the literals of a
+  // fragment. Fragments before the operation would make it hard to relocate errors.
   if (operation?.kind !== Kind.OPERATION_DEFINITION || others.some((each) => each.kind !== Kind.FRAGMENT_DEFINITION))
     return undefined;
   const types: GraphQLInputType[] = [];
@@ -139,12 +144,12 @@ function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Shape | un
       IntValue: replace,
       FloatValue: replace,
       StringValue: replace,
-      // Defaults cannot be variables.
+      // The default value of a variable must not contain variables.
       VariableDefinition: ({ defaultValue }) => {
         if (defaultValue) isLifted = false;
         return false;
       },
-      // The cost of introspection is estimated by its literals.
+      // The estimated cost of introspection depends on its literals.
       Field: ({ name }) => {
         if (name.value === '__type' || name.value === '__schema') isLifted = false;
       },
@@ -163,7 +168,9 @@ function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Shape | un
   return { text: print({ ...lifted, definitions }), types };
 }
 
-/** The value of a literal as a variable. An identifier is a string, since JSON numbers are not exact beyond 2^53. */
+/**
+ * Converts a literal to the value of a variable. Identifiers become strings, since JSON numbers are not exact beyond 2^53.
+ */
 function literalValue({ kind, value = '' }: Token, type: GraphQLInputType): unknown {
   const isNumber = kind === TokenKind.INT || kind === TokenKind.FLOAT;
   return isNumber && getNamedType(type).name !== 'ID' ? Number(value) : value;
@@ -178,7 +185,10 @@ function isFitting(value: unknown, type: GraphQLInputType): boolean {
   }
 }
 
-/** After the variable definitions both texts have the same tokens, except that one has variables in place of literals. */
+/**
+ * Translates the locations of errors from one text to the other. After the variable definitions, both texts have the same
+ * tokens, but `from` has a variable in place of each literal.
+ */
 function relocate(body: FormattedExecutionResult, from: string, to: string): FormattedExecutionResult {
   if (!body.errors?.some(({ locations }) => locations)) return body;
   const there = valuesAsOne(to);
@@ -195,7 +205,9 @@ function relocate(body: FormattedExecutionResult, from: string, to: string): For
   return { ...body, errors };
 }
 
-/** The tokens of a text. Names of variables are left out: `$name` is one token, as the literal that it replaces. */
+/**
+ * The tokens of a text without the names of variables: `$name` then counts as one token, like the literal that it replaces.
+ */
 function valuesAsOne(text: string): Token[] {
   return [...tokensOf(text)].filter(({ prev }) => prev?.kind !== TokenKind.DOLLAR);
 }

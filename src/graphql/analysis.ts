@@ -25,12 +25,12 @@ export interface Source {
   readonly fragments: Record<string, FragmentDefinitionNode>;
 }
 
-/** The static analysis of an operation for given conditions of its `@skip` and `@include`. */
+/** The static analysis of an operation for given values of the variables in `@skip` and `@include`. */
 export interface Analysis {
   readonly root: SelectedFields;
   /** The number of selected fields with `@rateLimit`: how many requests the operation counts as. */
   readonly countedFields: number;
-  /** The scopes that the `@requiresScope` of all selected fields require. */
+  /** The scopes that `@requiresScope` requires for the selected fields. */
   readonly scopes: ReadonlySet<Scope>;
   /** The estimated cost. */
   readonly estimate: Estimate;
@@ -40,7 +40,7 @@ type Conditions = Readonly<Record<string, unknown>>;
 type Field = GraphQLField<unknown, unknown>;
 type Nodes = ReadonlyMap<string, readonly FieldNode[]>;
 
-/** @param conditions the values of the variables of `@skip` and `@include`. */
+/** @param conditions the values of the variables in `@skip` and `@include`. */
 export function analyse(source: Source, conditions: Conditions): Analysis {
   const { schema, fragments, node } = source;
   const scopes = new Set<Scope>();
@@ -68,14 +68,14 @@ export function analyse(source: Source, conditions: Conditions): Analysis {
   return { root, countedFields, scopes, estimate: new FieldCosts(schema).total(root) };
 }
 
-/** The definition of a field, also of introspection (GraphQL, section 4). */
+/** The definition of a field, including the fields of introspection (GraphQL, section 4). */
 export function fieldOf(schema: GraphQLSchema, parent: GraphQLObjectType, name: string): Field | undefined {
   if (name === TypeNameMetaFieldDef.name) return TypeNameMetaFieldDef;
   const metaFields = parent === schema.getQueryType() ? [SchemaMetaFieldDef, TypeMetaFieldDef] : [];
   return metaFields.find((meta) => meta.name === name) ?? parent.getFields()[name];
 }
 
-/** The selected fields of a value with several possible types. A field of several types is listed once. */
+/** Merges the selections of several possible types. A field that is selected on several types is listed once. */
 function anyOf(selections: readonly SelectedFields[]): SelectedFields {
   const fields = new Map(selections.flatMap((each) => each.fields.map((field) => [field.nodes[0], field])));
   return { fields: [...fields.values()] };

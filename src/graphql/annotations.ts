@@ -33,11 +33,11 @@ export interface Deprecation {
   readonly replacement?: string;
 }
 
-/** Keyed by the schema's own objects: fields, arguments, input fields and enum values. */
+/** Annotations by schema object: a field, an argument, an input field or an enum value. */
 export type Annotations = ReadonlyMap<unknown, Annotation>;
 
 /**
- * All annotated elements of a schema.
+ * The annotations of all elements of a schema.
  * @throws Error for an invalid date, and for a `@sunset` on an element that is not deprecated.
  */
 export const annotationsOf = memoize1((schema: GraphQLSchema): Annotations => {
@@ -101,8 +101,9 @@ export interface Notice {
 }
 
 /**
- * The notice about the fields and arguments that an operation of a validated document names, ignoring `@skip` and
- * `@include`; `undefined` if none is deprecated or unstable.
+ * Creates the notice about the deprecated and unstable fields and arguments in an operation of a validated document. It
+ * covers fields that `@skip` or `@include` exclude.
+ * @returns `undefined` if there are no such fields and arguments.
  */
 export function noticeFor(
   schema: GraphQLSchema,
@@ -124,7 +125,7 @@ export function noticeFor(
   return noticeOf([...found]);
 }
 
-/** The guide that explains the dates; `extensions.deprecations` names the replacements. */
+/** The link to the guide that explains the dates. The replacements are in `extensions.deprecations`. */
 const DEPRECATION_LINK = '</docs/deprecation>; rel="deprecation"; type="text/html"';
 
 /** Combines annotations: the headers have the earliest dates and the least stable level. */
@@ -171,7 +172,7 @@ function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** How often an annotated element was used through one of the two interfaces. */
+/** How often an annotated element was used through one interface, GraphQL or REST. */
 export interface CountedUse {
   /** A schema coordinate, or the method and path of a REST operation. */
   readonly element: string;
@@ -180,7 +181,7 @@ export interface CountedUse {
   times: number;
 }
 
-/** How often annotated elements have been used since the process started. Their number is bounded by the schema. */
+/** Counts the uses of annotated elements since the process started. The schema bounds the number of counters. */
 export class Uses {
   private readonly known = new Map<string, CountedUse>();
 

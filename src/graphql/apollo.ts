@@ -23,9 +23,9 @@ import { serialize } from './json-text';
 import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
 
 /**
- * Apollo Server handles every operation that comes over HTTP: it reads the request (POST, GET, persisted queries), prevents
- * CSRF, and parses, validates and stores the document. The {@link Executor} takes the place of its execution.
- * @param plugins see every operation.
+ * Creates the Apollo Server for GraphQL operations over HTTP. It reads the request (POST, GET, persisted queries), prevents
+ * CSRF, and parses, validates and caches the document. The {@link Executor} then executes the operation.
+ * @param plugins additional plugins, called for every operation.
  */
 export async function createApollo(
   executor: Executor,
@@ -41,7 +41,7 @@ export async function createApollo(
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
     documentStore: documents.store,
-    // If only trusted documents may run, clients cannot register any.
+    // If only trusted documents may run, clients cannot register persisted queries.
     persistedQueries: documents.onlyTrusted ? false : { cache: documents.persisted },
     stopOnTerminationSignals: false,
     stringifyResult: serialize,
@@ -95,7 +95,7 @@ function executionPlugin(executor: Executor, documents: Documents): ApolloServer
   };
   return {
     requestDidStart: async () => listener,
-    // Apollo Server hides this error from the caller.
+    // Apollo Server hides this error from the caller, so the observer must report it.
     unexpectedErrorProcessingRequest: async ({ requestContext, error }) =>
       requestContext.contextValue.observer.onInternalError(error),
   };

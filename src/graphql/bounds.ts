@@ -1,11 +1,11 @@
-// Services load input classes before the schema is built.
+// The decorators need this import: services load input classes before schema.ts, which has the import too.
 import 'reflect-metadata';
 import { Extensions } from 'type-graphql';
 import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
 
 /**
- * Decorators that bound the values of a field. The check of inputs, `{bounds}` in the field's description, the estimated cost
- * of pages and the OpenAPI document follow from them.
+ * Decorators that bound the values of a field. Input checks, `{bounds}` in the field's description, the estimated cost of
+ * pages and the OpenAPI document use these bounds.
  */
 
 const RULES = new WeakMap<object, Record<string, Rule>>();
@@ -15,13 +15,13 @@ function Bounded(rule: Rule, words?: string) {
   return (prototype: object, field: string): void => {
     const rules = RULES.get(prototype) ?? {};
     RULES.set(prototype, rules);
-    // Several decorators of a field add to one rule.
+    // All decorators of a field extend the same rule.
     rules[field] = Object.assign(rules[field] ?? {}, rule);
     Extensions({ rule: rules[field], ...(words && { bounds: words }) })(prototype, field);
   };
 }
 
-/** A text of this many code points; surrounding white space is removed. @param min 0 or 1. */
+/** A text of `min` to `max` code points, after surrounding white space is removed. */
 export const Text = (min: 0 | 1, max: number) =>
   Bounded(
     { trimmed: true, ...(min && { minLength: min }), maxLength: max },
@@ -44,7 +44,7 @@ export const Quantity = () => Bounded({ minimum: 1, maximum: MAX_INT32 }, 'at le
 /** A number of units, at least 0. */
 export const Count = () => Range({ minimum: 0, maximum: MAX_INT32 });
 
-/** A field of an update that may be omitted, which keeps its value, but not null. */
+/** A field of an update that must not be null. If it is omitted, the current value is kept. */
 export const NotNull = () => Bounded({ nullable: false });
 
 /** The rules of an input type's fields; a field without a rule accepts any value of its type. */

@@ -11,15 +11,15 @@ export const ChangeKind = enumOf('ChangeKind', 'The kind of a change.', {
 export type ChangeKind = keyof typeof ChangeKind;
 
 /**
- * A subscription to the changes of a topic. The method turns each `ChangeEvent` into the type.
- * @param passes whether an event passes the argument `filter`, which is `{}` if the client gives none.
+ * Declares a subscription to the changes of a topic. The decorated method converts each `ChangeEvent` to the type.
+ * @param passes returns the predicate for events from the argument `filter`, which is `{}` if the client sends no filter.
  */
 export function Changes<Row extends object, Filter extends object>(
   topic: string,
   type: () => abstract new () => object,
   { description, passes }: { description: string; passes: (filter: Filter) => (event: ChangeEvent<Row>) => boolean },
 ): MethodDecorator {
-  // type-graphql passes its `pubSub` the topic, and as the topic id the predicate for events.
+  // type-graphql calls `pubSub.subscribe(topic, topicId)`. Here the topic id is the predicate that selects events.
   const topicId = ({ args }: { args: { filter?: Filter | null } }) => {
     refuseOtherIds(args);
     return passes(args.filter ?? ({} as Filter));
@@ -30,12 +30,12 @@ export function Changes<Row extends object, Filter extends object>(
   };
 }
 
-/** Whether a value is the wanted one. A filter that is not given matches every value. */
+/** Whether a value equals the wanted value. An omitted filter matches every value. */
 export function is<T>(wanted: T | null | undefined, value: T | null | undefined): boolean {
   return wanted == null || wanted === value;
 }
 
-/** Whether a value is one of those wanted. A filter that is not given matches every value. */
+/** Whether a value is among the wanted values. An omitted filter matches every value. */
 export function isIn<T>(wanted: readonly T[] | null | undefined, value: T | null | undefined): boolean {
   return wanted == null || (value != null && wanted.includes(value));
 }

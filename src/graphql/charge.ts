@@ -2,9 +2,9 @@ import { limitError } from '../rate-limit/limit-problem';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 
-/** Charges an operation for all of its counted fields at once, when the first of them runs. */
+/** Charges an operation for all of its counted fields at once, before the first of them runs. */
 export class Charge {
-  /** Why the whole operation is rejected, even if some of its fields have run; `undefined` if it is not. */
+  /** The error that rejects the whole operation, even if some of its fields have run; `undefined` if there is none. */
   problem: unknown;
   private settled: Promise<LimitStatus> | undefined;
 

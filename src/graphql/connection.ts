@@ -24,7 +24,7 @@ export interface PageArgs {
 export class Connection<Row> {
   private counted?: Promise<Total>;
 
-  /** @param countAll counts the rows of the whole list: on demand, once. */
+  /** @param countAll counts the rows of the whole list. It is called on demand, at most once. */
   constructor(
     private readonly rows: readonly Row[],
     private readonly cursorOf: (row: Row) => string,
@@ -66,10 +66,10 @@ export class Connection<Row> {
   }
 }
 
-/** The filters of a list: values by the names of the table's filters. */
+/** The filter values of a list, by the names of the table's filters. */
 type Filter = object | null | undefined;
 
-/** A page as a connection; if it is selected as JSON, the text of each member by its key. */
+/** A page as a connection. A page that is selected as JSON has a JSON text for each key. */
 export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
 
 /**
@@ -90,7 +90,10 @@ export async function connect<Row>(
   return connection(table, query, page, () => countRows(session, table, query.filters));
 }
 
-/** Reads the same page for each of many parents in one statement; the first requested total reads all totals in another. */
+/**
+ * Reads the same page for each of many parents in one statement. When the first total is requested, a second statement reads
+ * the totals of all parents.
+ */
 export async function connectAll<Row>(
   session: Session,
   table: Table<Row>,
@@ -110,7 +113,7 @@ export async function connectAll<Row>(
   return new Map([...pages].map(([parent, page]) => [parent, connection(table, query, page, countOf(parent))]));
 }
 
-/** @throws ProblemError `BAD_USER_INPUT` that names every wrong argument. */
+/** Converts the arguments of a page to a query. @throws ProblemError `BAD_USER_INPUT` that names every invalid argument. */
 export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter): PageQuery {
   const filters: Filters = { ...filter };
   const { first, last, order, descending } = args;

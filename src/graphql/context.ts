@@ -13,15 +13,15 @@ export type Variables = Readonly<Record<string, unknown>>;
 export interface IdempotencyRequest {
   /** The raw header value. */
   readonly header: string;
-  /** The name of a prepared document, whose text may differ in the next version. */
+  /** The name of a prepared document. It replaces the text, which may differ in the next version of the gateway. */
   readonly operation?: string;
 }
 
-/** Receives what the log and the metrics record about an operation. */
+/** Observes operations for the log and the metrics. */
 export interface Observer {
   /**
    * Called before an operation runs.
-   * @param operation its kind and root field, by their schema names: `query pets`.
+   * @param operation the kind of the operation and the schema name of its root field: `query pets`.
    * @param name the client's operation name.
    */
   onOperation(operation: string, name: string | undefined): void;
@@ -31,18 +31,18 @@ export interface Observer {
   onProblem(problem: Told): void;
 }
 
-/** An interface through which operations are requested. */
+/** The interface that received a request: GraphQL or REST. */
 export interface Api {
   readonly name: 'graphql' | 'rest';
-  /** How the database may serialize rows for it; `undefined` if it must return columns. */
+  /** The format in which the database may write rows as JSON; `undefined` if it must return columns. */
   readonly json?: JsonFormat;
-  /** Whether its variables are coerced already (GraphQL, section 6.1.2). */
+  /** Whether the interface coerces variables itself (GraphQL, section 6.1.2). */
   readonly coerces?: true;
 }
 
 export const GRAPHQL_API: Api = { name: 'graphql', json: { ids: 'string', nulls: 'null' } };
 
-/** A request, before its document is read. */
+/** A request for an operation, without its document and variables. */
 export interface OperationRequest {
   readonly session: Session;
   readonly caller: Caller;
@@ -52,7 +52,7 @@ export interface OperationRequest {
   readonly api: Api;
   /** Ignored unless the operation is a mutation. */
   readonly idempotency?: IdempotencyRequest;
-  /** The condition of the operation's only change: `If-Match`. */
+  /** The condition from `If-Match`, which applies to the operation's only change. */
   readonly precondition?: Precondition;
 }
 
@@ -62,17 +62,17 @@ export class Context {
 
   constructor(
     readonly request: OperationRequest,
-    /** What the operation costs. */
+    /** The operation's charge against the quota. */
     readonly charge: Charge,
-    /** The session in which it reads and writes. */
+    /** The database session of the operation. */
     readonly session: Session,
-    /** The rows of the pages inside of leaves. */
+    /** The queries of the pages that are nested in leaves. */
     readonly nested?: Nested,
-    /** The event of a subscription that is answered. */
+    /** The subscription event that this execution responds to. */
     readonly event?: object,
   ) {}
 
-  /** Made on demand: most operations load nothing. */
+  /** Created on demand, since most operations load no related rows. */
   get loaders(): Loaders {
     this.made ??= this.event ? loadersFor(this.event) : new Loaders();
     return this.made;

@@ -13,16 +13,16 @@ import { DEFAULT_PAGE } from './connection';
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The costs of elements that cost more than a value. The unit is the average cost to read a value, write it as JSON and
- * send it. docs/bounds.md explains them to clients.
+ * The weights of schema elements that cost more than a single value. The unit is the average cost to read a value, write it
+ * as JSON and send it. docs/bounds.md explains the weights to clients.
  */
 export const WEIGHTS = {
   /** A text of up to 2,000 characters. */
   text: 10,
-  /** A statement, or its part for one parent. */
+  /** A database statement, or the part of it that reads the page of one parent. */
   connection: 20,
   filter: 10,
-  /** Searching for a text within texts. */
+  /** Searching for a text inside stored texts. */
   search: 1000,
   /** Counting up to 10,000 rows. */
   count: 250,
@@ -39,12 +39,12 @@ export const Paged =
     )(prototype, name, descriptor);
   };
 
-/** Marks a field that costs as much as `weight` others, or an argument or an input field that adds to its field's cost. */
+/** Sets the cost of a field, or the cost that an argument or an input field adds to its field. */
 export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
 
 /**
- * Marks a list whose length is the value of an argument, or the length of a list given for it.
- * @param otherwise the argument's default.
+ * Marks a list field whose length is set by an argument: by its number, or by the length of its list.
+ * @param otherwise the default value of the argument.
  */
 export const Sized = (argument: string, otherwise?: number) => {
   const assumed = otherwise === undefined ? '' : `assumedSize: ${otherwise}, `;
@@ -54,7 +54,7 @@ export const Sized = (argument: string, otherwise?: number) => {
 /** Marks a list that is never longer than `most`. */
 export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most}, requireOneSlicingArgument: false)`);
 
-/** From IBM's GraphQL Cost Directives Specification: only what this schema needs. */
+/** The part of IBM's GraphQL Cost Directives Specification that this schema needs. */
 const definitions = buildSchema(`
   "What an element adds to the estimated cost of an operation, where it is selected or given. Without it a field adds 1, and an argument or an input field nothing."
   directive @cost("How much: a number." weight: String!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
@@ -79,7 +79,7 @@ export const COST_DIRECTIVES = [COST, LIST_SIZE];
 export interface ListSize {
   readonly assumedSize?: number;
   readonly slicingArguments?: readonly string[];
-  /** The lists of this length in the object that the field returns; without them the field itself is the list. */
+  /** The fields of the returned object that are lists of this length. If absent, the field itself is the list. */
   readonly sizedFields?: readonly string[];
 }
 

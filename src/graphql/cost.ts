@@ -21,7 +21,7 @@ import { MAX_PAGE } from './connection';
 import type { Variables } from './context';
 import { listSizeOf, weightOf } from './cost-directives';
 
-/** The fields selected of an object. */
+/** The fields that an operation selects on an object. */
 export interface SelectedFields {
   readonly fields: readonly SelectedField[];
 }
@@ -41,7 +41,7 @@ export interface SelectedField {
 export interface Estimate {
   /** The maximum for any variables. */
   readonly most: number;
-  /** The value for these variables, coerced. Absent if it is always `most`. */
+  /** Returns the value for coerced variables. Absent if the value is always `most`. */
   readonly at?: (variables: Variables) => number;
 }
 
@@ -68,14 +68,17 @@ export function estimateAt({ most, at }: Estimate, variables: Variables): number
 }
 
 /**
- * The maximum estimated cost of an operation of each kind, and of an operation that is free of quota. The limit of a
- * subscription applies to each event, since a subscription is charged only when it starts.
+ * The maximum estimated cost of one operation, by kind; `free` is the maximum for operations that use no quota. The limit of
+ * subscriptions applies to each event, since a subscription is charged only when it starts.
  */
 export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number>>;
 
-/** Events are free of quota, so each must be little work. */
+/** Events use no quota, so the cost of each event must be small. */
 const MAX_EVENT_COST = 250;
-/** A caller may send ten times as many free operations as counted ones. The introspection query of a typical tool takes half of this limit. */
+/**
+ * Callers may send ten times as many operations without quota as counted operations, so the limit is lower. The
+ * introspection query of a typical tool costs half of it.
+ */
 const MAX_FREE_COST = 10_000;
 
 /** @param most the maximum estimated cost of a counted operation. */
@@ -84,21 +87,22 @@ export function costLimits(most: number): CostLimits {
   return { query: most, mutation: most, subscription: event, free };
 }
 
-/** The analysis of an operation, as far as the limits need it. */
+/** The part of an operation's analysis that the cost limits need. */
 interface Estimated {
   readonly root: SelectedFields;
   readonly estimate: Estimate;
-  /** The number of requests that it counts as. */
+  /** The number of requests that the operation counts as. */
   readonly countedFields: number;
 }
 
-/** Maximum number of elements that an error names. */
+/** Maximum number of schema elements that an error message names. */
 const NAMED = 3;
 
 /**
- * Why an operation is too expensive to run; `undefined` if it is not.
- * @param variables coerced.
- * @param estimated the estimate for these variables.
+ * Rejects an operation that is too expensive, and a subscription that selects lists with `@listSize`.
+ * @param variables the coerced variables.
+ * @param estimated the estimated cost for these variables.
+ * @returns the error; `undefined` if the operation may run.
  */
 export function refuseCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
@@ -123,7 +127,7 @@ export function refuseCost(
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
-/** Names the elements that cost most: `Pet.id 10000, Pet.name 10000`. */
+/** The schema elements with the highest costs, as text: `Pet.id 10000, Pet.name 10000`. */
 function dearestOf(shares: ReadonlyMap<string, number>): string {
   const dearest = [...shares].filter(([, share]) => share > 0).sort(([, a], [, b]) => b - a);
   const named = dearest.slice(0, NAMED).map(([element, share]) => `${element} ${Math.round(share)}`);
@@ -138,31 +142,31 @@ function pagesIn({ fields }: SelectedFields): string[] {
   return [...new Set(pages)];
 }
 
-/** A response key of up to this length costs nothing; each further part of this length costs 1. */
+/** Response keys of up to this many characters cost nothing. Every further 16 characters, or part of them, cost 1. */
 const NAME_LENGTH = 16;
-/** The assumed length of lists that do not declare theirs. */
+/** The assumed length of lists whose `@listSize` has no `assumedSize`. */
 const ASSUMED_LENGTH = MAX_PAGE;
 
-/** The objects that have a selection. */
+/** The facts about the parent objects of a selection that determine the lengths of its lists. */
 interface Place {
-  /** The fields that are lists of a page's length, and that length. */
+  /** For a connection: its fields that are lists with the length of the page, and that length. */
   readonly page?: { readonly fields: readonly string[]; readonly length: Estimate };
   readonly introspected?: Introspected;
 }
 
-/** The cost of a field in each object that has it. */
+/** The cost of a selected field in each parent object. */
 interface FieldCost {
-  /** The costs of its values, its name and its arguments, each with its name in messages. */
+  /** The costs of the field's values, response key and arguments. Error messages name each cost by `what`. */
   readonly own: readonly (readonly [what: string, cost: Estimate])[];
-  /** The number of objects in it, each of which has its selection. */
+  /** The number of child objects. The cost of the field's selection applies to each of them. */
   readonly length: Estimate;
   readonly inside: Place;
 }
 
 /**
- * Estimates the cost of an operation before it runs: how much is read, written and sent. Each field counts 1, or the weight of
- * its `@cost`, in every object that has it; `@listSize` says how many there are, and the schema itself how much
- * introspection finds. Long names and given arguments are added.
+ * Estimates the cost of an operation before it runs: how much it reads, writes and sends. Each field costs 1, or the weight
+ * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists; the schema itself gives the
+ * lengths in introspection. Long response keys and arguments add to the cost.
  */
 export class FieldCosts {
   constructor(private readonly schema: GraphQLSchema) {}
@@ -177,7 +181,7 @@ export class FieldCosts {
     );
   }
 
-  /** The part of each schema element in the total for these variables. */
+  /** How much each schema element adds to the total for these variables. */
   shares(root: SelectedFields, variables: Variables): ReadonlyMap<string, number> {
     const shares = new Map<string, number>();
     const visit = ({ fields }: SelectedFields, place: Place, objects: number) => {
@@ -223,7 +227,7 @@ function argumentsOf({ field, coordinate, nodes }: SelectedField): [string, Esti
   });
 }
 
-/** Without objects there are no fields. */
+/** The average number of values for each parent object; 0 without parent objects. */
 function ratio(values: number, parents: number): number {
   return parents && values / parents;
 }
@@ -243,24 +247,24 @@ function lengthOf(field: GraphQLField<unknown, unknown>, node: FieldNode | undef
   return varies ? { most, at } : constant(at({}));
 }
 
-/** Lengths out of bounds are rejected in execution; here a negative one must not reduce the total. */
+/** Execution rejects lengths out of bounds later. Until then, a negative length must not reduce the estimated total. */
 function lengthIn(node: ValueNode, most: number, variables: Variables): number | undefined {
   const value = valueFromASTUntyped(node, variables);
   const length = Array.isArray(value) ? value.length : value;
   return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;
 }
 
-/** More items than a request can hold. */
+/** An upper bound for the items of a list argument, since a request body has at most 100 KiB. */
 const MAX_ITEMS = 100 * 1024;
 
 /**
- * What a value costs that is given for an argument or an input field: nothing if it is null, else its weight and those
- * of what it holds. Each item of a list is 1.
+ * Estimates the cost of a value for an argument or an input field. A null costs nothing. Other values cost their weight,
+ * plus the weights of the input fields inside them. Each item of a list costs 1.
  */
 function estimateValue(type: GraphQLInputType, weight: number, node: ValueNode): Estimate {
   if (!holdsVariable(node)) return constant(costOf(type, weight, valueFromASTUntyped(node)));
   const most = weight + mostInside(type);
-  // Most arguments cost nothing.
+  // Most arguments cost nothing for any variables.
   return most ? { most, at: (variables) => costOf(type, weight, valueFromASTUntyped(node, variables)) } : constant(0);
 }
 
@@ -288,7 +292,7 @@ function costOf(type: GraphQLInputType, weight: number, value: unknown): number 
   return cost;
 }
 
-/** What anything of a type can cost beside its own weight. */
+/** The maximum cost of a value of this type, in addition to the weight of its argument or input field. */
 function mostInside(type: GraphQLInputType): number {
   const shape = getNullableType(type);
   if (isListType(shape)) return MAX_ITEMS;
@@ -301,8 +305,8 @@ type Counts = ReadonlyMap<unknown, number>;
 type Read = (source: unknown, args: object, context: undefined, info: { readonly schema: GraphQLSchema }) => unknown;
 
 /**
- * The objects that introspection finds at one place of a query, and how often each. Since the schema does not change,
- * following the query from `__schema` gives the real length of every list.
+ * The schema objects that one field of an introspection query returns, and how often each occurs. The schema is fixed, so
+ * following the query from `__schema` gives the exact length of every list.
  */
 class Introspected {
   readonly size: number = 0;
@@ -311,13 +315,16 @@ class Introspected {
   private constructor(
     readonly schema: GraphQLSchema,
     private readonly objects: Counts,
-    /** How many values the field has that leads here: these objects or leaves, and one where there is none. */
+    /** The number of values of the field that returns these objects. A null or an empty list counts as one value. */
     readonly values: number,
   ) {
     for (const times of objects.values()) this.size += times;
   }
 
-  /** What `__schema` or `__type` finds; `undefined` for all other fields. The type that a variable names may be any. */
+  /**
+   * The objects that `__schema` or `__type` returns; `undefined` for all other fields. If a variable names the type, the
+   * estimate covers all types together.
+   */
   static by({ field, nodes }: SelectedField, schema: GraphQLSchema): Introspected | undefined {
     if (field === SchemaMetaFieldDef) return new Introspected(schema, new Map([[schema, 1]]), 1);
     if (field !== TypeMetaFieldDef) return undefined;
@@ -326,7 +333,7 @@ class Introspected {
     return new Introspected(schema, new Map(types.flatMap((type) => (type ? [[type, 1]] : []))), 1);
   }
 
-  /** What a field of these objects has, deprecated elements included. */
+  /** The objects that a field of these objects returns, including deprecated elements. */
   under({ field }: SelectedField): Introspected {
     let known = this.inside.get(field.name);
     if (!known) {

@@ -18,8 +18,8 @@ interface Described {
 }
 
 /**
- * Describes the schema and its root types. Introspection shows no directives (GraphQL, section 4), so the descriptions of
- * elements with directives end with a paragraph about them.
+ * Describes the schema and its root types. Introspection does not show directives (GraphQL, section 4). The description of
+ * an element with directives therefore ends with a paragraph about them.
  */
 export function describeSchema(schema: GraphQLSchema, description: string): GraphQLSchema {
   const annotations = annotationsOf(schema);

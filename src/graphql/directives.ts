@@ -27,7 +27,9 @@ export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stabili
 export const Input = (type: ClassType, description = 'The fields to update.') =>
   Arg('input', () => type, { description });
 
-/** The directives that need no type of the schema. The last two have the locations of @deprecated. */
+/**
+ * The directives that use no type of the generated schema. `@stability` and `@sunset` have the locations of `@deprecated`.
+ */
 const definitions = buildSchema(`
   "Counts as one request against the caller's plan. An operation is charged for all such fields at once."
   directive @rateLimit on FIELD_DEFINITION
@@ -68,7 +70,7 @@ export function defineDirectives(schema: GraphQLSchema, errors: Catalogue): Grap
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
-  // The directives of `definitions` begin with the gateway's, and end with those of the GraphQL specification.
+  // `definitions` also has the directives of the GraphQL specification, which follow the gateway's.
   const directives = [...definitions.getDirectives(), requiresScope, errorsDirective(errors), ...COST_DIRECTIVES];
   for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {

@@ -23,7 +23,7 @@ interface SelectionSize {
 
 const EMPTY: SelectionSize = { fields: 0, rootFields: 0, depth: 0 };
 
-/** Rejects operations with too many fields, root fields or levels. The estimated cost bounds what they read. */
+/** Rejects operations with too many fields, root fields or nesting levels. A separate limit bounds the estimated cost. */
 export function documentLimitsRule(maxDepth: number): ValidationRule {
   return (context) => ({
     Document: (document) => {
@@ -49,8 +49,8 @@ export function fieldsOf(document: DocumentNode): number {
 }
 
 /**
- * The size of each operation of a parsed document, which need not be valid. Each fragment is measured once, however often
- * it is spread; one that spreads itself counts as empty inside of itself.
+ * The size of each operation of a parsed document. The document may be invalid: a fragment that spreads itself counts as
+ * empty inside itself. Each fragment is measured once, even if it is spread several times.
  */
 function operationSizes({ definitions }: DocumentNode) {
   const fragments = new Map<string, FragmentDefinitionNode>();

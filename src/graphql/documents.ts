@@ -31,14 +31,14 @@ export interface DocumentLimits {
 
 /** Maximum number of errors reported for one document; an additional error says that there are more. */
 const MAX_ERRORS = 20;
-/** The measured memory of a parsed document, for each character and for each field of a variant. */
+/** Measured memory in bytes: for each character of a parsed document, and for each field of an operation's variant. */
 const CHARACTER_BYTES = 120;
 const FIELD_BYTES = 1000;
-/** Maximum bytes of documents and their variants. */
+/** Maximum memory of all cached documents and their variants, in bytes. */
 const MAX_BYTES = 64_000_000;
 /** A larger document is not cached, so that it does not displace all others. */
 const MAX_BYTES_OF_ONE = 8_000_000;
-/** Maximum number of characters of automatic persisted queries. */
+/** Maximum total number of characters of all automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
 
 const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; this one is not in the list.', {
@@ -47,9 +47,9 @@ const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; t
 
 /** The list of trusted documents. */
 export interface TrustedList {
-  /** @param hash the SHA-256 of its text. */
+  /** @param hash the SHA-256 of the document's text. */
   find(hash: string): DocumentNode | undefined;
-  /** @param id the id in the manifest, or `sha256:` and the hash of the text. */
+  /** @param id the id in the manifest, or `sha256:` followed by the hash of the text. */
   textOf(id: string): string | undefined;
   /** Whether a document is in the list, ignoring white space, comments and the order of definitions. */
   lists(document: DocumentNode): boolean;
@@ -63,8 +63,8 @@ interface Cache<Value> {
 }
 
 /**
- * Parsed and validated documents by the SHA-256 of their text: Apollo Server's document store, which the subscription
- * transports share. Trusted documents are in it from the start and are never evicted.
+ * A cache of parsed and validated documents, by the SHA-256 of their text. Apollo Server and the subscription transports
+ * share it. Trusted documents are in it from the start and are never evicted.
  */
 export class Documents {
   readonly parseOptions: { readonly maxTokens: number };
@@ -86,7 +86,7 @@ export class Documents {
     sizeCalculation: bytesOf,
     disposeAfter: (document) => this.knownTexts.delete(textOf(document)),
   });
-  /** The texts of known documents: hashing a text to find out whether it is known would take 2 µs. */
+  /** The texts of known documents. Finding a document by its text avoids hashing, which takes 2 µs. */
   private readonly knownTexts = new Set<string>();
 
   /** @param onlyTrusted whether only trusted documents may run. */
@@ -149,8 +149,8 @@ export class Documents {
   }
 
   /**
-   * Finds a known document that differs only in the values of literals. Parsing and validating an unknown document costs
-   * ten times as much as running a known one.
+   * Finds a known document that differs from `text` only in the values of literals. Running it avoids parsing and validating
+   * `text`, which would cost ten times as much.
    */
   findAlike(text: string): Alike | undefined {
     // A document that is like a trusted document is not trusted itself.
@@ -184,13 +184,13 @@ function textOf({ loc }: DocumentNode): string {
   return loc?.source.body ?? '';
 }
 
-/** The memory of a document once all variants of its operations have run. */
+/** The estimated memory of a document with all variants of its operations, in bytes. */
 function bytesOf(document: DocumentNode): number {
   const characters = document.loc?.end ?? 0;
   return CHARACTER_BYTES * (characters + 1) + FIELD_BYTES * fieldsOf(document) * mostVariants(document);
 }
 
-/** Adds the path of the argument to errors about invalid literals; errors about variables have it already. */
+/** Adds the path of the argument to errors about invalid literals. Errors about variables already have a path. */
 export function addArgumentPaths(errors: readonly GraphQLError[], document: DocumentNode): void {
   for (const { extensions, message, nodes } of errors) {
     if (extensions.code !== 'BAD_USER_INPUT') continue;
@@ -199,7 +199,7 @@ export function addArgumentPaths(errors: readonly GraphQLError[], document: Docu
   }
 }
 
-/** A validation error with its code, as Apollo Server adds it. */
+/** Adds the error code to a validation error, as Apollo Server does. */
 function withCode({ message, nodes, extensions }: GraphQLError): GraphQLError {
   const code = extensions.code ?? 'GRAPHQL_VALIDATION_FAILED';
   return new GraphQLError(reworded(message), { nodes, extensions: { ...extensions, code } });

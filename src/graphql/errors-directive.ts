@@ -2,10 +2,10 @@ import { buildSchema, type GraphQLDirective, type GraphQLField, Kind } from 'gra
 import { Directive } from 'type-graphql';
 import type { Catalogue } from '../errors/codes';
 
-/** Declares the errors of a root field's own rules. Its description and the OpenAPI document name them. */
+/** Declares the error codes of a root field's own rules. The field's description and the OpenAPI document list them. */
 export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes.join(', ')}])`);
 
-/** The definition of `@errors`. Fields do not repeat the errors of all operations (limits, access, idempotency keys). */
+/** The definition of `@errors`. Fields omit errors that any operation may return (limits, access, idempotency keys). */
 export function errorsDirective(catalogue: Catalogue): GraphQLDirective {
   const codes = Array.from(catalogue, ([code, { status, why }]) => `${JSON.stringify(`${status}: ${why}`)} ${code}`);
   const definitions = buildSchema(`
@@ -18,7 +18,7 @@ export function errorsDirective(catalogue: Catalogue): GraphQLDirective {
   return definitions.getDirective('errors') as GraphQLDirective;
 }
 
-/** The errors of a root field's own rules. */
+/** The error codes that `@errors` declares for a root field. */
 export function errorsOf({ astNode }: Partial<Pick<GraphQLField<unknown, unknown>, 'astNode'>>): readonly string[] {
   const directive = astNode?.directives?.find(({ name }) => name.value === 'errors');
   const codes = directive?.arguments?.[0]?.value;

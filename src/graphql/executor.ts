@@ -30,15 +30,15 @@ export interface ExecutorOptions {
   now(): number;
   readonly costs: CostLimits;
   readonly queue: OperationQueue;
-  /** The tables whose rows can be read as JSON, by the type of the schema. */
+  /** The tables whose rows can be read as JSON, by the name of their GraphQL type. */
   readonly tables: Tables;
   /** Maximum size of a response, and of an event of a subscription. */
   readonly maxResponseBytes: number;
 }
 
 /**
- * Runs validated documents by graphql-js: the only path to the resolvers, for GraphQL and REST. Access is checked before
- * anything runs. `@rateLimit` charges the whole operation before the first of its counted fields.
+ * Runs validated documents with graphql-js. All operations of GraphQL and REST reach the resolvers through this class.
+ * Access is checked before anything runs. `@rateLimit` charges the whole operation before its first counted field runs.
  */
 export class Executor {
   /** Counts the uses of deprecated and unstable elements. */
@@ -137,10 +137,10 @@ export class Executor {
     const { request, variant } = admitted;
     const charge = new Charge(request.meter, variant.countedFields);
     try {
-      // Without counted fields no directive charges it. It counts towards the limit on free operations.
+      // Without counted fields, no `@rateLimit` charges the operation. It counts towards the limit on free requests.
       if (variant.countedFields === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
-      // After an error, other fields may still run although their results are not needed.
+      // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
       if (result.errors) request.session.work.deadline.end();
       return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted);
     } catch (problem) {
@@ -157,8 +157,8 @@ export class Executor {
   }
 
   /**
-   * Executes the operation, with its plain root fields as leaves. If arguments inside of leaves are wrong, it executes the
-   * operation without leaves, since the errors of resolvers have the exact paths.
+   * Executes the operation with its plain root fields replaced by leaves. If arguments inside a leaf are invalid, it
+   * executes the operation without leaves, since only errors of resolvers have exact paths.
    * @throws ProblemError `OPERATION_TOO_COMPLEX` if the response would be too large.
    */
   private async executeIn(
@@ -178,7 +178,7 @@ export class Executor {
       contextValue: new Context(request, charge, session, nested),
     });
     const { kind } = operation;
-    // If the response is too large, a mutation with an idempotency key is rolled back.
+    // A response over the limit rolls back a mutation with an idempotency key, but no other mutation.
     const hasRun = kind === 'mutation' && !request.idempotency;
     return bounded(result, this.options.maxResponseBytes, hasRun);
   }
@@ -210,14 +210,17 @@ export class Executor {
   }
 }
 
-/** Identifies the answer to an event: it is the same for all subscribers with the same document, variables and scopes. */
+/**
+ * Identifies the response to an event. Subscribers with the same document, operation name, variables and scopes share one
+ * response.
+ */
 function answerKeyOf({ operation, request }: Admitted, sent: Variables): string {
   const { document, name } = operation;
   const parts = [document.loc?.source.body ?? print(document), name, sent, [...request.caller.scopes]];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
-/** @returns `undefined` if arguments are wrong, or if the pages of all rows have to be read in one statement. */
+/** @returns `undefined` if arguments are invalid, or if no index has the order of a page. */
 function nestedOf(pages: Rewritten['pages'], variables: Variables): Nested | undefined {
   try {
     return nestedPages(pages, variables);

@@ -1,7 +1,10 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { isCounted } from './directives';
 
-/** Whether a document, validated or not, has only queries of fields that use no quota: introspection, `rateLimit`, `viewer`. */
+/**
+ * Whether a document has only queries whose root fields use no quota: introspection, `rateLimit`, `viewer`. The document
+ * may be invalid.
+ */
 export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
   const fields = schema.getQueryType()?.getFields() ?? {};
   return definitions.every((node) => {

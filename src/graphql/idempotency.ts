@@ -16,14 +16,14 @@ export const IDEMPOTENT_REPLAYED = 'Idempotent-Replayed';
 
 /**
  * The syntax of an `Idempotency-Key` header: a structured-field string
- * (draft-ietf-httpapi-idempotency-key-header, section 2.1; RFC 9651, section 3.3.3) without spaces, or the same
- * unquoted, as most clients send it.
+ * (draft-ietf-httpapi-idempotency-key-header, section 2.1; RFC 9651, section 3.3.3) without spaces, or the same text
+ * without quotes, as most clients send it.
  */
 export const IDEMPOTENCY_KEY_FORM = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\["\\]){1,255})")$/;
 
 const RULE = 'must be 1 to 255 visible ASCII characters, with or without quotes around them';
 
-/** The headers of a response to an operation with an idempotency key; none for others. */
+/** The headers that a response gets if its operation has an idempotency key. */
 export function idempotencyHeaders({ replayed }: Pick<Outcome, 'replayed'>): Readonly<Record<string, string>> {
   if (replayed === undefined) return NONE;
   return replayed ? { ...USED, [IDEMPOTENT_REPLAYED.toLowerCase()]: 'true' } : USED;
@@ -35,7 +35,7 @@ const USED = { 'x-stability': 'experimental' };
 /** All headers that the outcome of a GraphQL operation adds to its response. */
 export function headersOf(outcome: Pick<Outcome, 'notice' | 'replayed'>): Readonly<Record<string, string>> {
   if (!outcome.notice) return idempotencyHeaders(outcome);
-  // Idempotency keys are experimental, the lowest level, so their x-stability may override the notice's.
+  // Idempotency keys have the lowest stability level, `experimental`, so their x-stability may override the notice's.
   return { ...outcome.notice.headers, ...idempotencyHeaders(outcome) };
 }
 
@@ -44,9 +44,9 @@ interface Mutation extends Admitted {
   readonly charge: Charge;
 }
 
-/** A request made under an idempotency key. */
+/** The identity of a request with an idempotency key. */
 interface Claim {
-  /** An API key's id or an address. */
+  /** The id of an API key, or a client address. */
   readonly caller: string;
   readonly key: string;
   /** A hash of the request. */
@@ -63,21 +63,21 @@ interface Answer {
   readonly replayed: boolean;
 }
 
-/** Maximum bytes of a stored response, as in the table. */
+/** Maximum size of a stored response in bytes; the database table has the same limit. */
 const MAX_BYTES = 1024 * 1024;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** Responses with these codes are not stored: the caller may correct the request and send it with the same key. */
+/** Responses with these codes are not stored, so the caller can correct the request and send it with the same key. */
 const CORRECTABLE: readonly string[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'] satisfies ErrorCode[];
 
 /**
- * Runs each mutation once per idempotency key. The response is stored in the transaction of the change: a crash leaves
- * both or neither, and no lock.
+ * Runs each mutation once per idempotency key. The response is stored in the same transaction as the change. A crash
+ * therefore leaves either both or neither, and releases the lock.
  */
 export class IdempotentMutations {
   /**
-   * Keys in use in this process, whose other requests get 409 without a transaction. The embedded database, which runs one
-   * transaction at a time, would make them wait instead.
+   * The keys of mutations that this process is running. Other requests with these keys get 409 before they open a
+   * transaction. Otherwise they would wait with the embedded database, which runs one transaction at a time.
    */
   private readonly running = new Set<string>();
 
@@ -89,7 +89,7 @@ export class IdempotentMutations {
     const { request, charge, notice } = mutation;
     try {
       const claim = claimOf(mutation);
-      // A replay, a mismatch and a key in use run no field, so no directive charges them.
+      // Replays and rejected keys run no field, so no `@rateLimit` charges them.
       await charge.settle();
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
@@ -101,7 +101,7 @@ export class IdempotentMutations {
     }
   }
 
-  /** @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, and as {@link find}, {@link store} and {@link execute} do. */
+  /** @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, and the errors of {@link find}, {@link store} and `execute`. */
   private async runOnce(claim: Claim, mutation: Mutation, execute: Execute): Promise<Answer> {
     const id = `${claim.caller}\n${claim.key}`;
     if (this.running.has(id)) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
@@ -110,7 +110,7 @@ export class IdempotentMutations {
       mutation.request.session.transaction(async (transaction): Promise<Answer> => {
         // The transaction holds the lock until it ends.
         const isMine = await tryLock(transaction, { text: id });
-        // Also without the lock: its holder may just have stored the response.
+        // Looks up the response even without the lock: the lock's holder may have committed it in the meantime.
         const body = await this.find(transaction, claim);
         if (body) return { body, replayed: true };
         if (!isMine) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
@@ -123,7 +123,7 @@ export class IdempotentMutations {
     } catch (error) {
       if (!(error instanceof Rejected)) throw error;
       const { body, code } = error;
-      // The mutation was rolled back, so a crash between the two transactions loses nothing.
+      // The mutation was rolled back. A crash before the second transaction, which stores the response, loses no change.
       return CORRECTABLE.includes(code) ? { body, replayed: false } : await respond(async () => body);
     } finally {
       this.running.delete(id);
@@ -180,14 +180,15 @@ class Rejected extends Error {
 
 /**
  * The body of the response.
- * @throws Rejected if the root field failed; the first internal error, so that nothing is stored.
+ * @throws Rejected if the root field failed.
+ * @throws the first internal error if there is any, so that no response is stored.
  */
 function bodyOf(result: ExecutionResult, mutation: Mutation): Body {
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;
   const { body } = answer(result, mutation);
-  // Errors of fields below the root field do not undo its changes: they only read.
+  // Errors of nested fields do not undo the changes of the root field, since nested fields only read.
   const rejected = problems.find(({ error }) => error.path?.length === 1);
   if (rejected) throw new Rejected(body, rejected.code);
   return body;
@@ -195,8 +196,8 @@ function bodyOf(result: ExecutionResult, mutation: Mutation): Body {
 
 /**
  * A hash that identifies a request.
- * @param operation the text of a document or the name of a prepared one, and the operation name.
- * @param variables coerced, so that equal values have one representation.
+ * @param operation the document's text or the prepared document's name, and the operation name.
+ * @param variables the coerced variables, so that equal values have one representation.
  */
 function fingerprintOf(
   operation: readonly (string | undefined)[],
@@ -227,18 +228,18 @@ function tooLarge(): ProblemError {
 export interface CleaningOptions {
   /** Milliseconds of the Unix epoch. */
   now(): number;
-  /** Called when a round fails; the next round starts at its time. */
+  /** Called when a round fails. The next round starts on schedule. */
   onError(error: unknown): void;
   /** Interval between rounds, in milliseconds. */
   readonly every?: number;
 }
 
-/** Responses deleted in one transaction, few enough to hold no lock for long. */
+/** The number of responses deleted in one transaction. It is small, so that locks are short. */
 const BATCH = 500;
 
 /**
  * Periodically deletes expired responses, unless another instance is doing so.
- * @returns a function that stops it after the current batch.
+ * @returns a function that stops the deletion after the current batch.
  */
 export function deleteExpiredResponses(
   session: Session,

@@ -15,7 +15,7 @@ export interface FieldKeywords {
 /** Keywords of a type in the OpenAPI document, in addition to its fields. */
 export interface TypeKeywords {
   readonly example?: Readonly<Record<string, unknown>>;
-  /** The required fields of a payload, if the specification requires fewer than the gateway always sends. */
+  /** The fields that the specification requires in a payload. Set if the gateway always sends more fields. */
   readonly required?: readonly string[];
 }
 

@@ -2,12 +2,12 @@ import { JsonText } from '../database/reading/selection';
 
 const NEEDS_NO_ESCAPE = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
-/** A string as JSON.stringify serializes it; most need only quotes. */
+/** Serializes a string as JSON.stringify does. Most strings only need quotes. */
 export function quoted(text: string): string {
   return NEEDS_NO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** The bytes of a value as JSON. */
+/** The size of a value as JSON, in bytes. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(quoted(value));
   if (typeof value !== 'object' || value === null) return String(value).length;
@@ -19,8 +19,8 @@ export function sizeOf(value: unknown): number {
 }
 
 /**
- * A response as JSON.stringify serializes it, with the unchanged JSON of the database. Its keys are GraphQL names (section
- * 2.1.9), which need no escaping.
+ * Serializes a response as JSON.stringify does, and copies JSON from the database unchanged. The keys are names (GraphQL,
+ * section 2.1.9), so they need no escaping.
  */
 export function serialize(value: unknown): string {
   if (typeof value === 'string') return quoted(value);

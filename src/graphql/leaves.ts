@@ -35,10 +35,10 @@ import type { SelectedField, SelectedFields } from './cost';
 import { type ListArgs, pageOf } from './page-args';
 
 /**
- * Plain selections become leaves. A root field of a query whose whole subtree PostgreSQL can write as JSON is replaced by
- * a hidden field of an execution schema: a leaf with the same arguments and the same resolver, which then returns JSON.
- * graphql-js has one value to complete, whatever its size. Documents are validated against the schema without hidden
- * fields, so clients can neither name nor find them.
+ * Replaces the plain root fields of queries by leaves. A root field is plain if PostgreSQL can write its whole subtree as
+ * JSON. A leaf is a hidden field of a separate execution schema. It has the same arguments and resolver, but the resolver
+ * returns JSON, so graphql-js completes only one value. Documents are validated against the schema without hidden fields,
+ * so clients can neither select nor discover them.
  */
 
 /** The tables whose rows PostgreSQL can write as JSON, by the name of their GraphQL type. */
@@ -72,7 +72,7 @@ export function schemaWithLeaves(schema: GraphQLSchema, tables: Tables): GraphQL
   });
 }
 
-/** The table of the rows that a field returns: one, or a page of them. */
+/** The table of the rows that a field returns, either a single row or a page of rows. */
 function tableOf(type: GraphQLOutputType, tables: Tables): Table<object> | undefined {
   const named = getNamedType(type);
   if (isListType(getNullableType(type)) || !isObjectType(named)) return undefined;
@@ -80,14 +80,14 @@ function tableOf(type: GraphQLOutputType, tables: Tables): Table<object> | undef
   return tables.get(nodes ? getNamedType(nodes.type).name : named.name);
 }
 
-/** An operation whose plain root fields are leaves. */
+/** An operation whose plain root fields are replaced by leaves. */
 export interface Rewritten {
   readonly document: DocumentNode;
-  /** The pages inside of leaves, whose arguments are checked before anything runs. */
+  /** The pages nested in leaves. Their arguments are checked before anything runs. */
   readonly pages: readonly NestedPage[];
 }
 
-/** A page inside of a row. */
+/** A page that is nested in a row. */
 interface NestedPage {
   readonly page: PageJson;
   readonly table: Table<object>;
@@ -102,7 +102,7 @@ export function leafSelection(node: FieldNode | undefined): Selection | undefine
   return node && selections.get(node);
 }
 
-/** @returns `undefined` if nothing can be a leaf. */
+/** Replaces the plain root fields of a query by leaves. @returns `undefined` if no field is replaced. */
 export function rewrite(
   { node, fragments }: Source,
   { root }: Analysis,
@@ -123,7 +123,7 @@ export function rewrite(
       return leaf;
     });
   });
-  // Introspection of the executed schema would show its hidden fields.
+  // Introspection in the same operation would show the hidden fields of the execution schema.
   if (!hasLeaves || root.fields.some(({ field }) => field.name === '__schema' || field.name === '__type'))
     return undefined;
   const operation = { ...node, selectionSet: { ...node.selectionSet, selections: nodes } };
@@ -132,9 +132,9 @@ export function rewrite(
 }
 
 /**
- * The rows of the nested pages.
- * @returns `undefined` if a page is not read in the order of an index: resolvers then read the pages of all parents at once.
- * @throws ProblemError `BAD_USER_INPUT` for wrong arguments.
+ * The queries that read the nested pages.
+ * @returns `undefined` if no index has the order of a page. Resolvers then read the pages of all parents in one statement.
+ * @throws ProblemError `BAD_USER_INPUT` for invalid arguments.
  */
 export function nestedPages(
   pages: readonly NestedPage[],
@@ -150,7 +150,7 @@ export function nestedPages(
   return nested;
 }
 
-/** Thrown and caught in this file if a selection is more than a tree of columns, related rows and pages. */
+/** Thrown, and caught in this file, if a selection contains anything but columns, related rows and pages. */
 class NotPlain extends Error {}
 const NOT_PLAIN = new NotPlain();
 
@@ -187,7 +187,7 @@ class TreeReader {
       if (field.name === '__typename') return { key, constant: table.type };
       if (!selection) {
         if (field.args.length || !isWritable(table, field.name) || texts.has(field.name)) throw NOT_PLAIN;
-        // A text under many aliases would make the database write it many times in every row.
+        // If a text had several aliases, the database would write it several times in every row.
         if (table.columns[field.name]?.kind === 'text') texts.add(field.name);
         return { key, column: field.name };
       }
@@ -201,7 +201,7 @@ class TreeReader {
       this.pages.push({ page, table: other, field: selected });
       return { key, pages: field.name, page };
     });
-    // The SQL writes a comma before each member but the first, which must therefore always be present.
+    // The SQL writes a comma before every member but the first, so the first member must never be omitted.
     const [first] = members;
     const isSure = first && ('constant' in first || ('column' in first && first.column === table.idField));
     if (this.format.nulls === 'omitted' && !isSure) throw NOT_PLAIN;

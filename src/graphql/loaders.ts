@@ -7,20 +7,20 @@ import { ProblemError } from '../errors/errors';
 export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 /**
- * The loaders of one operation, one for each selection of a relation: all rows of a selection need the same arguments and
- * columns, so that one statement reads them, however many rows there are.
+ * The data loaders of one operation, one for each selection of a relation. All rows of a selection need the same arguments
+ * and columns, so one statement reads the related rows of all of them.
  */
 export class Loaders {
   private readonly byPlace = new Map<Selection, DataLoader<unknown, unknown>>();
 
-  /** @param cache whether values are kept. In a mutation they could be stale in the next root field. */
+  /** @param cache whether loaded values are reused. In a mutation, they could be stale in the next root field. */
   constructor(private readonly cache = false) {}
 
   /**
-   * Loads the value of `key`, batched with the others of its selection.
+   * Loads the value of `key` in one batch with the other keys of the same selection.
    * @param place the selection.
-   * @param required the name of the value in the error, if it must exist.
-   * @throws ProblemError `NOT_FOUND` if there is none and it is required.
+   * @param required the name of the value in the error; set if the value must exist.
+   * @throws ProblemError `NOT_FOUND` if a required value does not exist.
    */
   load<Value, Key = bigint>(
     place: Selection,
@@ -46,7 +46,7 @@ export class Loaders {
 /** The loaders that all subscribers to an event share, so that each related row is read once. */
 export const loadersFor = memoize1((_event: object) => new Loaders(true));
 
-/** Foreign keys hold, so the value existed when the row that refers to it was read. */
+/** The error for a missing value. A foreign key guarantees that the value existed when the referring row was read. */
 function missing(name: string): ProblemError {
   return new ProblemError('NOT_FOUND', `The ${name} has been deleted in the meantime.`);
 }

@@ -2,10 +2,10 @@ import type { Deadline, Work } from '../database/deadline';
 
 /** An operation of at most this estimated cost never waits. */
 const CHEAP = 2_000;
-/** The estimated cost of one caller's expensive operations that may run at once. An operation that costs more runs alone. */
+/** Maximum total estimated cost of one caller's running expensive operations. A more expensive operation runs alone. */
 const MAX_RUNNING = 30_000;
 
-/** To be called when an operation is done. */
+/** The function to call when an operation is done. */
 export type Leave = () => void;
 
 interface Waiting {
@@ -20,27 +20,30 @@ interface CallerQueue {
 }
 
 /**
- * Keeps one caller's expensive operations from blocking the event loop. Each caller has a FIFO queue, whose operations start
- * while the estimated cost of the caller's running operations is within the limit. In each iteration of the event loop at
- * most one operation of all callers starts, round-robin, so that other requests are served between them.
+ * Keeps one caller's expensive operations from blocking the event loop. Each caller has a FIFO queue. An operation starts
+ * if the caller's running operations stay within the limit on estimated cost. At most one operation starts in each
+ * iteration of the event loop, round-robin over all callers, so that other requests are served in between.
  */
 export class OperationQueue {
-  /** Callers that run or wait, the next one first. */
+  /** The callers with running or waiting operations, in round-robin order. */
   private readonly callers = new Map<string, CallerQueue>();
   /** Whether an operation has started in this iteration of the event loop. */
   private hasStarted = false;
 
   /**
    * Waits until an operation may start.
-   * @param cost its estimated cost.
-   * @returns at once if it need not wait.
+   * @param cost the estimated cost of the operation.
+   * @returns the function to call when the operation is done; a promise of it if the operation must wait.
    * @throws Ended if the deadline ends first.
    */
   enter(work: Work, cost: number): Leave | Promise<Leave> {
     return cost <= CHEAP ? NOTHING_TO_LEAVE : this.enterQueue(work, cost);
   }
 
-  /** Waits until a document may be parsed and validated, which blocks the event loop. @throws Ended if the deadline ends first. */
+  /**
+   * Waits until a document may be parsed and validated, which blocks the event loop.
+   * @throws Ended if the deadline ends first.
+   */
   enterToRead(work: Work): Leave | Promise<Leave> {
     return this.enterQueue(work, 0);
   }

@@ -17,18 +17,18 @@ import { type Rewritten, rewrite, type Tables } from './leaves';
 /** Maximum number of variants of one operation. */
 const MAX_VARIANTS = 16;
 
-/** An operation under certain conditions of its `@skip` and `@include`. */
+/** An operation for one combination of the values of the variables in `@skip` and `@include`. */
 export interface Variant extends Analysis {
-  /** The document with plain root fields as leaves; `undefined` if there are none. */
+  /** The document with its plain root fields replaced by leaves; `undefined` if there are none. */
   withLeaves(format: JsonFormat): Rewritten | undefined;
 }
 
 /** One operation of a validated document, with everything that can be computed before it runs. */
 export class Operation implements Source {
   readonly name: string | undefined;
-  /** Its kind and root field, a bounded set of values: `query pets`, `mutation (several)`. */
+  /** The kind and the root field: `query pets`, `mutation (several)`. The number of different labels is bounded. */
   readonly label: string;
-  /** The notice about the deprecated and unstable elements that it names. */
+  /** The notice about the deprecated and unstable elements that the operation names. */
   readonly notice: Notice | undefined;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
@@ -54,15 +54,16 @@ export class Operation implements Source {
     return this.node.operation;
   }
 
-  /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they do not fit. */
+  /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they are invalid. */
   coerce(variables: Variables): Variables | undefined {
     const definitions = this.node.variableDefinitions ?? [];
     return definitions.length ? getVariableValues(this.schema, definitions, variables, { maxErrors: 1 }).coerced : {};
   }
 
   /**
-   * The variant for these variables: an operation is analysed once for each combination of its conditions.
-   * @param coerced `undefined` if they do not fit; there may then be no variant.
+   * The variant for these variables. The analysis of each variant is cached.
+   * @param coerced `undefined` if the variables are invalid.
+   * @returns `undefined` if the variant depends on invalid variables.
    */
   variant(coerced: Variables | undefined): Variant | undefined {
     if (!coerced && this.conditions.length) return undefined;

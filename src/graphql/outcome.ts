@@ -6,7 +6,9 @@ import type { Notice } from './annotations';
 import type { OperationRequest } from './context';
 import { sizeOf } from './json-text';
 
-/** The response to one operation. `status` is the HTTP status: 200 if it was executed, else the status of the first error. */
+/**
+ * The response to one operation. `status` is the HTTP status: 200 for an executed operation, else that of the first error.
+ */
 export interface Outcome {
   readonly status: number;
   readonly body: FormattedExecutionResult;
@@ -60,12 +62,12 @@ export function refusal(error: unknown, { request, notice }: Answering): Outcome
   };
 }
 
-/** Maximum number of bytes of a response around its data. */
+/** Maximum size of a response without its data and errors, in bytes. */
 const ENVELOPE = 1000;
 
 /**
  * Checks the size of a result.
- * @param hasRun whether root fields with data have made changes, which remain.
+ * @param hasRun whether the changes of successful root fields remain, although the response is rejected.
  * @throws ProblemError `OPERATION_TOO_COMPLEX`.
  */
 export function bounded(result: ExecutionResult, maxBytes: number, hasRun: boolean): ExecutionResult {
@@ -81,7 +83,7 @@ export function bounded(result: ExecutionResult, maxBytes: number, hasRun: boole
   throw new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
 }
 
-/** Maximum number of bytes of an error: its details repeat its message. */
+/** Maximum size of an error in a response, in bytes. The message counts twice, since the details repeat it. */
 function errorSize({ message, path }: GraphQLError): number {
   return 300 + 2 * sizeOf(message) + sizeOf(path);
 }

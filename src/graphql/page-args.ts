@@ -25,7 +25,7 @@ export class PageArgs {
   before?: string | null;
 }
 
-/** The input type of a list's sort order. @param fallback the default field. */
+/** Creates the input type for the sort order of a list. @param fallback the default field. */
 export function orderByOf<Name extends string>(
   name: string,
   plural: string,
@@ -43,7 +43,11 @@ export function orderByOf<Name extends string>(
   return OrderBy;
 }
 
-/** The arguments of a list. @param plural what it lists. @param order how it is sorted by default. */
+/**
+ * Creates the class of a list's arguments.
+ * @param plural the plural of the listed type: `pets`.
+ * @param order the default sort order in words: `by id`.
+ */
 export function pageArgsOf<Filter extends object, OrderBy extends object>(
   FilterType: ClassType<Filter>,
   OrderByType: ClassType<OrderBy>,

@@ -2,8 +2,8 @@ import { getDocumentNodeFromSchema } from '@graphql-tools/utils';
 import { type DefinitionNode, type GraphQLSchema, Kind, print } from 'graphql';
 
 /**
- * A schema as text, with directives, as supergraphs are composed from it. It has the root types first, then the types in
- * the order in which the root fields lead to them, then the directives.
+ * Prints a schema with its directives, for example to compose a supergraph. The root types come first, then the other types
+ * in the order in which the root fields lead to them, then the directive definitions.
  */
 export function printed(schema: GraphQLSchema): string {
   if (typeof schema.extensions.sdl === 'string') return schema.extensions.sdl;

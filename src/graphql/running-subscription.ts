@@ -10,19 +10,19 @@ type Answer = IteratorResult<FormattedExecutionResult, undefined>;
 const OVER: Answer = { value: undefined, done: true };
 
 /**
- * The events of a running subscription. If the gateway ends it, the last event is an error that says why.
+ * Iterates over the events of a running subscription. If the gateway ends it, the last event is an error with the reason.
  */
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
   private lastWord: unknown;
-  /** The answer in progress. */
+  /** The response to the current event, while it is being computed. */
   private coming: Computation<FormattedExecutionResult> | undefined;
 
   constructor(
     private readonly events: AsyncIterator<object>,
     private readonly answerTo: (event: object) => Computation<FormattedExecutionResult>,
     private readonly answering: Answering,
-    /** Called exactly once, when it ends. */
+    /** Called exactly once, when the subscription ends. */
     private readonly onOver: (ended: RunningSubscription) => void,
   ) {}
 
@@ -30,7 +30,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     return this.answering.notice;
   }
 
-  /** Ends it. @param problem the reason, reported to the subscriber. */
+  /** Ends the subscription. @param problem the reason, reported to the subscriber. */
   end(problem: unknown): void {
     if (this.isOver) return;
     this.lastWord = problem;

@@ -5,13 +5,13 @@ import { integerRule, MAX_INT64 } from '../errors/inputs';
 
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
 
-/** An identifier that is not an integer. Only arguments with {@link acceptOtherIds} take it. */
+/** An identifier that is not an integer. Only arguments with {@link acceptOtherIds} accept it. */
 export abstract class OtherId {}
 
 /** The identifier in an argument. */
 export type AnyId = bigint | OtherId;
 
-/** A form of identifiers beside integers, such as the ids of API keys. */
+/** A form of identifiers other than integers, such as the ids of API keys. */
 export interface IdForm {
   /** A phrase for the scalar's description: `API keys have key ids instead`. */
   readonly description: string;
@@ -24,8 +24,8 @@ export interface IdForm {
 const INTEGER_IDS = 'An identifier, returned as a string: an integer from 1 to 9223372036854775807.';
 
 /**
- * Identifiers, replacing GraphQL's built-in `ID`: accepts `1` and `"1"`, returns a string, since JSON numbers are not
- * exact beyond 2^53. An integer identifier is a `bigint` internally, any other form an {@link OtherId}.
+ * The scalar of identifiers, which replaces GraphQL's built-in `ID`. It accepts `1` and `"1"`, and returns a string, since
+ * JSON numbers are not exact beyond 2^53. Internally, an integer is a `bigint`; other identifiers are {@link OtherId}s.
  */
 export const Id = new GraphQLScalarType<AnyId, string>({
   name: 'ID',
@@ -40,7 +40,7 @@ export const Id = new GraphQLScalarType<AnyId, string>({
 /** The argument that names an object by its id. @param what the kind of object: `pet`. */
 export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
 
-/** Lets the scalar accept these forms of identifiers beside integers. All schemas of a process share the scalar and its forms. */
+/** Makes the scalar accept more forms of identifiers. All schemas of a process share the scalar and its forms. */
 export function declareIdForms(added: readonly IdForm[]): void {
   const known = (Id.extensions.forms ?? []) as readonly IdForm[];
   const forms = [...new Set([...known, ...added])].sort((a, b) => (a.rule < b.rule ? -1 : 1));
@@ -71,14 +71,14 @@ function parseId(value: unknown): AnyId {
   return refuse(INT64);
 }
 
-/** Rejects identifiers that are not integers, at any depth, in the arguments of fields that do not take them. */
+/** The default check of arguments: rejects identifiers that are not integers, at any depth. */
 export function refuseOtherIds(value: unknown): void {
   if (value instanceof OtherId) refuse(INT64);
   if (typeof value === 'object' && value !== null && !(value instanceof Date))
     Object.values(value).forEach(refuseOtherIds);
 }
 
-/** The check of arguments that accept other ids, in place of {@link refuseOtherIds}. */
+/** Replaces {@link refuseOtherIds} as the check of arguments that accept all forms of identifiers. */
 export function acceptOtherIds(): void {}
 
 /** RFC 3339 date-times with an offset, in the years 1 to 9999; returned in UTC with milliseconds. */

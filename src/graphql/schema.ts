@@ -26,23 +26,23 @@ export interface SchemaParts {
   readonly description: string;
   /** Instances of classes with type-graphql's decorators. */
   readonly resolvers: readonly object[];
-  /** Forms of identifiers beside integers. */
+  /** Forms of identifiers other than integers. */
   readonly idForms: readonly IdForm[];
   /** The error codes that fields may name. */
   readonly errors: Catalogue;
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of {@link subscribe}. */
+  /** The topics that {@link subscribe} accepts. */
   readonly topics: readonly string[];
-  /** The source of subscriptions: the changes of a topic that pass a filter. */
+  /** The source of subscriptions: returns the changes of a topic that pass a filter. */
   subscribe(topic: string, passes: Passes): AsyncIterable<ChangeEvent>;
 }
 
 type Constructor = new (...services: never[]) => object;
 
 /**
- * Builds the schema, with the rate limiter in front of every counted field.
- * @throws Error that names everything that the tables or the topics lack.
+ * Builds the schema, in which the rate limiter runs before every counted field.
+ * @throws Error that lists all mismatches between the schema and the tables or topics.
  */
 export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const { description, resolvers, idForms, errors, subscribe } = parts;
@@ -61,7 +61,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       skipCheck,
     });
   const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
-  // type-graphql orders the root fields of one resolver by its methods, but of several resolvers by their imports.
+  // type-graphql orders root fields by the import order of their resolvers. Within a resolver it keeps the order of methods.
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );
@@ -70,7 +70,10 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
 }
 
-/** @throws Error if the schema and the tables or topics do not fit together: else callers would get an internal error. */
+/**
+ * Checks that the tables and topics match the schema. A mismatch would cause internal errors in requests.
+ * @throws Error that lists all mismatches.
+ */
 function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): void {
   const faults: string[] = [];
   for (const table of tables) {
@@ -102,7 +105,7 @@ function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): vo
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The type that a field lists, if its type is a connection. */
+/** The name of the type of the nodes, if a field returns a connection. */
 function listedBy({ type }: Field): string | undefined {
   const connection = getNamedType(type);
   const nodes = isObjectType(connection) && connection.getFields().nodes;
@@ -126,7 +129,10 @@ function rootTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {
   return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => type != null);
 }
 
-/** @param order the names of the root fields. Types follow in the order in which fields lead to them. */
+/**
+ * Sorts the root fields. The other types follow in the order in which fields lead to them.
+ * @param order the names of the root fields in the wanted order.
+ */
 function inOrder(schema: GraphQLSchema, order: readonly string[]): GraphQLSchema {
   const ordered = mapSchema(schema, {
     [MapperKind.ROOT_OBJECT]: (type) => {
@@ -134,12 +140,12 @@ function inOrder(schema: GraphQLSchema, order: readonly string[]): GraphQLSchema
       const sorted = Object.entries(fields).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
       return new GraphQLObjectType({ ...config, fields: Object.fromEntries(sorted) });
     },
-    // Decorators of parameters run last to first, but readers expect `updateThing(id, input)`.
+    // Parameter decorators run from last to first. Reversing restores the order of the source: `updateThing(id, input)`.
     [MapperKind.MUTATION_ROOT_FIELD]: ({ args = {}, ...field }) => ({
       ...field,
       args: Object.fromEntries(Object.entries(args).reverse()),
     }),
   });
-  // Without a list of types graphql-js finds them by following the fields.
+  // With an empty list, graphql-js collects the types by following the fields, and keeps this order.
   return new GraphQLSchema({ ...ordered.toConfig(), types: [] });
 }

@@ -14,8 +14,8 @@ import type { Context } from './context';
 import { leafSelection } from './leaves';
 
 /**
- * Injects the selection of each row; of a connection, the selection of its nodes. A leaf selects JSON. Subscribers to an
- * event share its rows, so all columns are selected.
+ * Injects the selection of the field's rows; for a connection, the selection of its nodes. A leaf has a selection of JSON.
+ * Subscribers to an event share its rows, so the selection for an event has all columns.
  */
 export const Selected = () =>
   createParameterDecorator<Context>(({ info, context }) => {
@@ -24,7 +24,7 @@ export const Selected = () =>
     return context.event ? wholeRow(getNamedType(info.returnType)) : selectionOf(info);
   });
 
-/** Injects a function that returns the selection of rows of a type, which is one of the field's possible types. */
+/** Injects a function from the name of one of the field's possible types to the selection of its rows. */
 export const SelectedByType = () =>
   createParameterDecorator<Context>(
     ({ info }) =>
@@ -39,7 +39,7 @@ const wholeRow = memoize1((type: GraphQLNamedType): Selection => {
   return { fields: new Map(columns.map(({ name }) => [name, NOTHING])) };
 });
 
-/** graphql-js passes the same array of field nodes for all rows of a selection. */
+/** Selections by array of field nodes. graphql-js passes the same array for all rows of a selection. */
 const known = new WeakMap<readonly FieldNode[], Selection>();
 
 function selectionOf(info: GraphQLResolveInfo): Selection {
@@ -51,7 +51,7 @@ function selectionOf(info: GraphQLResolveInfo): Selection {
   return selection;
 }
 
-/** The selection of a field of this type; of a connection, the selection of its nodes. */
+/** The selection of a field of this type; for a connection, the selection of its nodes. */
 function columnsUnder(info: GraphQLResolveInfo, type: unknown, nodes: readonly FieldNode[]): Selection {
   if (!isObjectType(type)) return NOTHING;
   const selected = fieldsOf(info, type, nodes);
@@ -72,7 +72,7 @@ function typeOf(type: GraphQLObjectType, field: string): GraphQLNamedType | unde
   return getNamedType(type.getFields()[field]?.type);
 }
 
-/** The selected fields by name, with their nodes. */
+/** The selected fields: their names and field nodes. */
 function fieldsOf(
   { schema, fragments, variableValues }: GraphQLResolveInfo,
   type: GraphQLObjectType,
@@ -82,7 +82,7 @@ function fieldsOf(
   return Array.from(fields.values(), (inner) => [inner[0]?.name.value ?? '', inner]);
 }
 
-/** Merges fields of the same name. */
+/** Merges the selections of fields with the same name. */
 function merged(selected: readonly (readonly [name: string, selection: Selection])[]): Selection {
   const fields = new Map<string, Selection>();
   for (const [name, selection] of selected) {

@@ -11,14 +11,14 @@ interface Shared<Result> extends Computation<Result> {
 }
 
 /**
- * Computes the answer to an event once for all subscribers that need the same answer, and cancels the computation when all of
- * them have left. Results are kept as long as the event, that is, until the last subscriber has read it.
+ * Computes the response to an event once for all subscribers that need the same response. The computation is cancelled when
+ * all these subscribers have left. A result is kept as long as the event, until the last subscriber has read the event.
  */
 export class SharedResults<Result> {
   private readonly results = new WeakMap<object, Map<string, Shared<Result>>>();
 
   /**
-   * @param work identifies the computation among those of the event.
+   * @param work identifies the computation among all computations for the event.
    * @returns the result, and a function to be called at most once when the subscriber leaves.
    */
   find(event: object, work: string, start: () => Computation<Result>): Computation<Result> {

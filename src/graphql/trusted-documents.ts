@@ -23,16 +23,16 @@ interface Bounds {
 
 /** The documents of an Apollo persisted query manifest, known before any client sends them. */
 export class TrustedDocuments implements TrustedList {
-  /** By the SHA-256 of their text. */
+  /** The documents by the SHA-256 of their text. */
   private readonly documents = new Map<string, DocumentNode>();
-  /** By their ids. */
+  /** The texts by document id. */
   private readonly texts = new Map<string, string>();
   private readonly layouts = new Set<string>();
   private readonly listed = new WeakMap<DocumentNode, boolean>();
 
   /**
    * Reads and validates a manifest.
-   * @throws Error, in one line, if it cannot be read or names an operation that could not run.
+   * @throws Error with a one-line message, if the manifest is unreadable or has an operation that cannot run.
    */
   static read(path: string, bounds: Bounds): TrustedDocuments {
     try {
@@ -102,7 +102,7 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   return document;
 }
 
-/** Variables that ask for the shortest pages. */
+/** Variables with the value 0, which request the shortest pages and so the lowest estimated cost. */
 function leastVariables({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
   return Object.fromEntries(variableDefinitions.map(({ variable }) => [variable.name.value, 0]));
 }
@@ -116,10 +116,9 @@ type Parameters = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces the id of a trusted document in a request's parameters with its text: `documentId` (GraphQL over
- * HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id and requests of
- * the automatic persisted queries protocol are unchanged. An empty operationName is dropped (GraphQL over HTTP,
- * GET).
- * @param given the raw parameters; only these two are checked here.
+ * HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id are unchanged, and so are
+ * automatic persisted queries. An empty operationName is dropped (GraphQL over HTTP, GET).
+ * @param given the raw parameters. Only the two ids are checked here.
  * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
  */
 export function withText(given: Parameters, documents: Documents): Parameters {
@@ -138,7 +137,7 @@ export function withText(given: Parameters, documents: Documents): Parameters {
   if (!isAlone || typeof id !== 'string') throw malformed('documentId must be a string, sent instead of the query');
   const text = documents.trusted?.textOf(id);
   if (text !== undefined) return { ...rest, query: text };
-  // Without its empty query, which Apollo Server would compare with the hash.
+  // Drops an empty query, since Apollo Server would compare it with the hash.
   if (documentId === undefined && !documents.onlyTrusted) return { ...rest, extensions };
   throw new ProblemError('PERSISTED_QUERY_NOT_IN_LIST', `No document with the id "${id}" is known here.`);
 }
@@ -147,7 +146,7 @@ function malformed(message: string): ProblemError {
   return new ProblemError('BAD_REQUEST', `The request is malformed: ${message}.`);
 }
 
-/** @param extensions an object, or in a URL its JSON. @throws ProblemError `BAD_REQUEST`. */
+/** @param extensions an object; in a URL, the JSON text of the object. @throws ProblemError `BAD_REQUEST`. */
 function hashIn(extensions: unknown): string | undefined {
   const hash = (objectOf(extensions) as ApolloExtensions | undefined)?.persistedQuery?.sha256Hash;
   if (hash === undefined || hash === null) return undefined;

@@ -15,13 +15,13 @@ import type { Interface, Metrics, ObservedError } from './metrics';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The observation of its operation; `undefined` if none has run. */
+    /** The record of the operation that the request ran, for logs and metrics; `undefined` if it ran none. */
     observation: Observation | undefined;
-    /** The error that rejects the whole request, whatever the HTTP status. */
+    /** The error that rejected the whole request. GraphQL may send it with the HTTP status 200. */
     rejection: Told | undefined;
   }
   interface FastifyContextConfig {
-    /** The name of the route in logs and metrics: the `operationId`, `graphql`, `docs`. */
+    /** The name of the route in logs and metrics: `graphql`, `docs`, or the `operationId` of a REST operation. */
     operation?: string;
   }
 }
@@ -39,12 +39,12 @@ export interface Incoming {
 /** Maximum length of an operation's name, which the client chooses. */
 const MAX_NAME = 100;
 
-/** Observes the operation of a request, for logs and metrics. */
+/** Records the operation of a request and its worst error, for logs and metrics. */
 export class Observation implements Observer {
   /** `query pets` */
   operation: string | undefined;
   name: string | undefined;
-  /** The error with the highest status in the response, whatever the HTTP status. */
+  /** The error with the highest `status` in the response. GraphQL may send it with the HTTP status 200. */
   worst: Told | undefined;
 
   /** @param logger logs errors whose details are hidden from the caller. */
@@ -79,29 +79,33 @@ export interface AccessEntry {
   readonly status: number;
   /** The code of the error with the highest status. */
   readonly code: string | undefined;
-  /** Duration; logged to a tenth of a millisecond. */
+  /** Duration in milliseconds. The log rounds it to a tenth. */
   ms: number;
 }
 
-/** Whether a request was rejected because its caller was already banned. @param meter `undefined` before the stage `caller`. */
+/**
+ * Whether a request was rejected because its caller was already banned.
+ * @param meter `undefined` if the caller has not been identified yet.
+ */
 export function isBanned(httpStatus: number, meter: Meter | undefined): boolean {
   return httpStatus === 429 && meter?.status?.verdict === 'banned';
 }
 
-/** Whether it is a successful health check or a scrape of the metrics, which come every few seconds. */
+/** Whether the request is a successful health check or metrics scrape. Monitoring sends these every few seconds. */
 function isRoutine({ operation, status }: AccessEntry): boolean {
   return (operation === 'health' || operation === 'metrics') && status < 400;
 }
 
-/** Maximum age of a batch of lines, in milliseconds, and its maximum length. */
+/** A batch of log lines is written after this many milliseconds, or when it has `MAX_BATCH` lines. */
 const BATCH_MS = 10;
 const MAX_BATCH = 256;
 
 /**
- * Logs one line per answered request, and records it in the metrics. Lines contain no query strings and no headers, which may
- * hold secrets. Requests of callers already banned are not logged, since they could fill a disk, but recorded. Successful
- * health checks and scrapes are logged at the level `debug`. Lines are written in batches, which saves 5 % of the CPU time of
- * a small request. They are lost only if the process is killed.
+ * Logs one line per answered request, and records the request in the metrics. Lines contain no query strings and no headers,
+ * since these may hold secrets. Requests of callers already banned are recorded in the metrics but not logged: they could
+ * fill a disk. Successful health checks and metrics scrapes are logged at the level `debug`.
+ *
+ * Lines are written in batches, which saves 5 % of a small request's CPU time. They are lost only if the process is killed.
  */
 export class AccessLog extends LogController {
   private batch: AccessEntry[] = [];
@@ -115,7 +119,7 @@ export class AccessLog extends LogController {
     super();
   }
 
-  // The access log replaces Fastify's lines about requests.
+  // These empty methods turn off Fastify's own log lines about requests.
   override incomingRequest(): void {}
 
   override requestCompleted(): void {}
@@ -124,13 +128,15 @@ export class AccessLog extends LogController {
 
   override defaultErrorLog(): void {}
 
-  /** A client ends an event stream by disconnecting, which is no error. */
+  /**
+   * Handles stream errors. A client ends an event stream by disconnecting, so this is logged as a response, not as an error.
+   */
   override streamError(error: NodeJS.ErrnoException, request: FastifyRequest, reply: FastifyReply): void {
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') this.logResponse(request, reply);
     else super.streamError(error, request, reply);
   }
 
-  /** Logs and records a response that is sent. */
+  /** Logs a response after it was sent, and records it in the metrics. */
   logResponse(request: FastifyRequest, reply: FastifyReply): void {
     const { id: requestId, method, url, caller, meter, observation } = request;
     const operation = operationOf(request);
@@ -140,17 +146,18 @@ export class AccessLog extends LogController {
     const error = request.rejection ?? observation?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
-    // The time that a client listened is not the duration of a request. The duration was observed when the stream began.
+    // An event stream has ended. `observeStart` has recorded its duration; the time that the client listened does not count.
     if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
     else this.record(entry, isBanned(status, meter), error && { ...error, interface: interfaceOf(request) });
   }
 
-  /** Records the time until a stream began. */
+  /** Records the time until an event stream began as the duration of its request. */
   observeStart(request: FastifyRequest, reply: FastifyReply): void {
     this.metrics.observe(operationOf(request), 200, reply.elapsedTime);
   }
 
   /**
+   * Records a request or operation in the metrics, and logs it unless its caller was already banned.
    * @param isOfBanned whether the caller was already banned.
    * @param error the error with the highest status.
    */
@@ -160,10 +167,10 @@ export class AccessLog extends LogController {
     if (!isOfBanned) this.write(entry);
   }
 
-  /** Writes the last lines before the server closes or the process exits. */
+  /** Writes the buffered lines when the server closes or the process exits. */
   closeWith(app: FastifyInstance): void {
     const flush = () => this.flush();
-    // Before the logger flushes its buffer.
+    // Prepended, so that it runs before the logger's own exit listener flushes the logger's buffer.
     process.prependListener('exit', flush);
     app.addHook('onClose', async () => {
       process.removeListener('exit', flush);
@@ -196,7 +203,7 @@ function interfaceOf({ route: { operation, metering } }: FastifyRequest): Interf
   return operation === 'graphql' ? 'graphql' : 'rest';
 }
 
-/** The operation of a request, never named by the client: `getPet`, `query pets`, `graphql`, `docs`, `other`. */
+/** The operation of a request, without names chosen by the client: `getPet`, `query pets`, `graphql`, `docs`, `other`. */
 function operationOf({ observation, route: { operation = 'other' } }: FastifyRequest): string {
   return operation === 'graphql' ? (observation?.operation ?? operation) : operation;
 }

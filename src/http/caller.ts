@@ -9,20 +9,23 @@ import { PLANS } from '../rate-limit/plans';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The `config` of its route. Fastify makes `routeOptions` anew each time they are read. */
+    /** The `config` of the request's route, kept here because Fastify creates `routeOptions` anew on each access. */
     route: FastifyContextConfig;
     caller: Caller;
     meter: Meter;
-    /** Why its key was rejected or could not be checked; `undefined` if it was accepted or there is none. */
+    /**
+     * The error if the request's key was rejected or could not be checked. `undefined` for a valid key, or without a key.
+     */
     keyProblem: unknown;
   }
   interface FastifyContextConfig {
     /**
-     * How requests to the route are charged if no operation was charged: against the quota (the default), `free` of quota
-     * but limited, or not at all (`unmetered`: health, metrics). Both values also admit requests with a wrong key.
+     * How a request that runs no operation is charged. By default it counts against the quota. `free` requests use no quota,
+     * but have a limit of their own. `unmetered` requests (health, metrics) are neither charged nor limited.
+     * With either value, the request is not rejected because of a wrong key.
      */
     metering?: 'free' | 'unmetered';
-    /** Whether the response is the same for every caller. No key is looked up then. */
+    /** Whether the response is the same for every caller. If so, keys are not looked up. */
     isPublic?: boolean;
   }
 }
@@ -30,8 +33,8 @@ declare module 'fastify' {
 /** Finds callers by their keys. */
 export interface Keys {
   /**
-   * The caller with this key; `undefined` if the key is rejected. Synchronous if the key is cached.
-   * @param connection the connection that the key was sent on.
+   * Finds the caller with this key; `undefined` if the key is rejected. Returns no promise if the key is cached.
+   * @param connection the connection on which the client sent the key.
    */
   recognise(key: string, connection?: object): Caller | undefined | Promise<Caller | undefined>;
   /** Why {@link recognise} has just rejected a key, for the response. */
@@ -48,14 +51,14 @@ export interface Identification {
   anonymousCaller(address: string, headers: IncomingHttpHeaders): Caller;
 }
 
-/** A caller whose key is not checked. Nothing is charged, and the headers report a full quota. */
+/** Stands for a caller whose key is not checked (yet). Its requests are not charged, and the headers report a full quota. */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
 /** Sets the caller and the meter of a request. */
 export function identifyCallers({ keys, limits, anonymousCaller }: Identification): onRequestHookHandler {
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
-  // A wrong key is counted against its client's address, so that guessing uses up the guesser's own quota.
+  // Requests with a wrong key count against the client's address, so that guessing keys uses up the client's quota.
   const anonymous = ({ ip, headers }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip), headers);
   const identify = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;
@@ -73,15 +76,15 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
       return done();
     }
     const { metering, isPublic } = request.route;
-    // Metrics are served during overload too, and need a key.
+    // During overload no keys are looked up, except for `/metrics`: it is served even then, and needs a key.
     const isChecked = !isPublic && (!request.isShed || metering === 'unmetered');
     const caller = isChecked ? keys.recognise(key, request.raw.socket) : undefined;
     if (isChecked && !(caller instanceof Promise)) {
       settle(request, key, caller);
       return done();
     }
-    // The request may be answered without a look-up or before it completes. The response must not report the quota and the
-    // ban of other callers with the same address.
+    // The response may be sent without a look-up of the key, or before the look-up completes. It must not report the quota
+    // or ban of anonymous callers at the same address.
     request.caller = anonymous(request);
     request.meter = new Meter(nothing, UNIDENTIFIED);
     if (!(caller instanceof Promise)) return done();
@@ -98,7 +101,10 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
   };
 }
 
-/** `X-API-Key`, or the credentials of `Authorization: Bearer` (RFC 6750, section 2.1). */
+/**
+ * The key in `X-API-Key` or `Authorization: Bearer` (RFC 6750, section 2.1). Empty, and therefore rejected, for another
+ * scheme of `Authorization`; `undefined` without either header.
+ */
 export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
   const key = headers['x-api-key'];
   if (key !== undefined) return String(key);

@@ -8,12 +8,12 @@ import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
 import type { RequestsInProgress } from './requests-in-progress';
 
-/** The request headers that responses depend on. */
+/** The `Vary` header: the request headers that responses depend on. */
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
 
 /**
- * Headers that make browsers treat a response as data only, and keep caches from storing it for another caller (OWASP REST
- * Security Cheat Sheet, "Security Headers"). Headers that a route sets take precedence.
+ * Headers of every response, unless its route sets others. Browsers treat the response as data only, and caches do not store
+ * it for other callers (OWASP REST Security Cheat Sheet, "Security Headers").
  */
 export const CONSTANT_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -24,41 +24,42 @@ export const CONSTANT_HEADERS = {
   vary: VARY,
 } as const;
 
-/** `Retry-After` in seconds for a 503, and for a GraphQL response with such an error. */
+/** `Retry-After` in seconds for a response with the status 503, or for a GraphQL response with an error of this status. */
 const RETRY_AFTER = '5';
-/** RFC 6750, section 3: the error is added only if the request has a token. */
+/** `WWW-Authenticate` for a request without a key. Only requests with a key get an error code (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="petstore"';
 const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
-/** Headers that describe the original content; removed when a rejection replaces it. */
+/** Headers about the content of a response. They are removed when a 429 replaces the content. */
 const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified'];
 const { 'x-frame-options': FRAME_OPTIONS, 'cache-control': CACHE_CONTROL } = CONSTANT_HEADERS;
-/** The error codes in a body. Quotation marks within JSON strings are escaped, so input that is repeated cannot match. */
+/** Finds error codes in a JSON body. Echoed input cannot match, since JSON escapes quotation marks within strings. */
 const CODES = /"code":"(\w+)"/g;
 
 export interface HeaderOptions {
   /** Milliseconds of the Unix epoch. */
   readonly now: () => number;
-  /** Whether connections close with their responses. */
+  /** Tells whether each connection closes after its next response. */
   readonly requests: Pick<RequestsInProgress, 'isClosing'>;
-  /** The codes that have a description to link to. */
+  /** The error codes with a description that responses can link to. */
   readonly errors: Catalogue;
 }
 
-/** Sets the headers of all responses, which routes may overwrite. */
+/** Sets the headers that all responses have. Routes may overwrite them. */
 export function setConstantHeaders({ id }: FastifyRequest, reply: FastifyReply): void {
   reply.headers(CONSTANT_HEADERS).header('x-request-id', id);
 }
 
 /**
- * Charges a request that no operation has charged, except for server errors. `onSend` is the one hook that every response
- * passes, including errors, preflights and pages. A caller with no quota left gets 429 in place of the response.
+ * Charges the caller for the request, unless an operation has charged it already or the response is a server error. If the
+ * caller has no quota left, a 429 replaces the response. This is an `onSend` hook because Fastify runs it for every
+ * response, including errors, preflights and pages.
  */
 export const chargeRequests: onSendHookHandler<unknown> = (request, reply, payload, done) => {
   if (request.meter.status) return done(null, payload);
   const charged = charge(request, reply);
   if (!(charged instanceof Promise)) return done(null, payloadOr429(request, reply, payload, charged));
   charged.then((limitStatus) => {
-    // If the request was over its deadline meanwhile, the response with 503 stands.
+    // While the charge was pending, the request exceeded its deadline and got 503. So this payload is dropped.
     if (reply.raw.headersSent) discard(payload);
     else done(null, payloadOr429(request, reply, payload, limitStatus));
   }, done);
@@ -77,19 +78,21 @@ function payloadOr429(
   const { status, type, body } = errorAnswer(request, rejection);
   reply.code(status).type(type);
   reply.header('cache-control', CACHE_CONTROL).header('x-frame-options', FRAME_OPTIONS);
-  // Publicly cacheable content names fewer headers.
+  // Publicly cacheable content has a shorter `Vary`, which does not fit a 429.
   if (!String(reply.getHeader('vary')).startsWith(VARY)) reply.header('vary', VARY);
   return JSON.stringify(body);
 }
 
-/** Adds the headers that depend on the response: rate limits, `Retry-After`, links. */
+/**
+ * Adds the headers that depend on the outcome: rate limits, `Retry-After`, `WWW-Authenticate`, a link to the error's page.
+ */
 export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHookHandler<unknown> {
   return (request, reply, payload, done) => {
     const limitStatus = request.meter.status;
     const { statusCode } = reply;
     if (requests.isClosing) reply.header('connection', 'close');
     if (limitStatus) reply.headers(rateLimitHeaders(limitStatus, now()));
-    // Health checks are answered in any case, and pages and preflights during a ban.
+    // Health checks, pages and preflights succeed even if the caller is limited or banned: there is nothing to retry.
     if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
     const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
@@ -111,7 +114,7 @@ function challengeOf({ keyProblem }: FastifyRequest): string {
   return keyProblem === undefined ? CHALLENGE : INVALID_TOKEN;
 }
 
-/** Closes the file or stream of a response that is not sent. */
+/** Closes the stream of a response that is replaced, so that it does not stay open. */
 function discard(payload: unknown): void {
   if (payload instanceof Readable) payload.destroy();
 }
@@ -121,8 +124,8 @@ function isPage(reply: FastifyReply): boolean {
 }
 
 /**
- * Adds a link to the description of the error code: to `Error` objects, and to GraphQL responses whose errors all have the
- * same code.
+ * Adds a `Link` header with the description of the error code, if the body has exactly one code: an `Error` object, or a
+ * GraphQL response whose errors all have the same code.
  */
 function linkToHelp(reply: FastifyReply, payload: unknown, errors: Catalogue): void {
   if (typeof payload !== 'string') return;

@@ -2,20 +2,20 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { subjectOfAddress } from '../rate-limit/client-address';
 
-/** An address may always have a quarter of the connections. */
+/** Each address may open a quarter of `maxConnections`, whatever other addresses do. */
 const ADDRESS_FRACTION = 1 / 4;
 
 /**
- * Closes new connections of addresses that have a quarter of `maxConnections` or more, once only a quarter is free. At its
- * maximum Node rejects connections of any address: without this, one client could take all of them, idle or with incomplete
- * headers. Not for use behind a proxy, whose address all connections have.
+ * Limits the connections per address once at most a quarter of `maxConnections` is free: then an address that already has a
+ * quarter gets no more. Without this limit, one client could use up all connections, for example with idle ones, and Node
+ * would reject everyone else. Do not use it behind a proxy, where all connections have the proxy's address.
  */
 export function limitConnectionsPerAddress(server: Server): void {
   const open = new Map<string, number>();
   const known = new WeakSet<Socket>();
   let total = 0;
   server.on('connection', (socket: Socket) => {
-    // A connection whose offer of another protocol was ignored is emitted again.
+    // `parseAgain` in live/upgrades.ts emits `connection` a second time for the same socket.
     if (known.has(socket)) return;
     known.add(socket);
     const address = subjectOfAddress(socket.remoteAddress);

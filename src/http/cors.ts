@@ -15,7 +15,8 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const MAX_AGE = '600';
 
 /**
- * Adds the CORS headers (Fetch, section 3.3), without credentials. Preflights are answered by the routes of OPTIONS.
+ * Adds the CORS headers (Fetch, section 3.3), without `Access-Control-Allow-Credentials`. The OPTIONS routes answer
+ * preflight requests.
  * @param origins the allowed origins; `undefined` allows any.
  */
 export function allowOrigins(origins: readonly string[] | undefined): onRequestHookHandler {
@@ -30,7 +31,7 @@ export function allowOrigins(origins: readonly string[] | undefined): onRequestH
   };
 }
 
-/** @param headers the request headers that a browser asks for; all are allowed. */
+/** @param headers the value of `Access-Control-Request-Headers`. All of these request headers are allowed. */
 function allowMethods(reply: FastifyReply, headers: string | undefined): void {
   reply.header('access-control-allow-methods', METHODS).header('access-control-max-age', MAX_AGE);
   if (headers !== undefined) reply.header('access-control-allow-headers', headers);

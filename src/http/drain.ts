@@ -7,16 +7,16 @@ import type { RequestsInProgress } from './requests-in-progress';
 
 /** How long running requests may take to finish (contract, section 8). */
 const FINISH_MS = 10_000;
-/** How long idle connections are kept, since a request may be on its way. */
+/** How long idle connections are kept open: the client may have just sent a request on them. */
 const IDLE_MS = 1_000;
-/** How long the server goes on accepting connections that were opened before the port closes. */
+/** Maximum time to accept the connections that clients opened before the port closes. */
 const ACCEPT_MS = 5_000;
 const POLL_MS = 20;
 
 /**
- * Graceful shutdown in two steps: `closePort`, then `finish` closes the connections. A client whose connection is closed
- * opens a new one, which would be reset if the port closed just then. Workers that share a port therefore wait between
- * the steps.
+ * Graceful shutdown in two steps: `closePort` stops listening, and `finish` closes the connections. A client whose
+ * connection closes opens a new one. If another worker on the same port stopped listening just then, the new connection
+ * would be reset. Workers that share a port therefore wait between the steps.
  */
 export class Drain {
   constructor(
@@ -26,7 +26,7 @@ export class Drain {
   ) {}
 
   /**
-   * Turns readiness off and, `delayMs` later, stops accepting connections.
+   * Makes `/readyz` fail and, `delayMs` later, stops accepting connections.
    * @param turn resolves after the process has had time to accept another connection.
    */
   async closePort(delayMs: number, turn = turnOfTheLoop): Promise<void> {
@@ -34,13 +34,13 @@ export class Drain {
     this.requests.isDraining = true;
     await sleep(delayMs);
     await this.acceptAll(turn);
-    // The close() of Node's HTTP server would also close idle connections, on which a request may be on its way.
+    // `close()` of Node's HTTP server would also close idle connections, although a request may be arriving on them.
     TcpServer.prototype.close.call(this.app.server);
   }
 
   /**
-   * Closing the port resets connections that are not accepted yet. Node accepts as few as one connection in a turn of the
-   * event loop, which on a busy machine may not have turned during the delay.
+   * Accepts all connections that clients have opened, since closing the port would reset the others. Node may accept only
+   * one connection per iteration of the event loop, and on a busy machine the delay may be too short for many iterations.
    */
   private async acceptAll(turn: () => Promise<void>): Promise<void> {
     const end = performance.now() + ACCEPT_MS;
@@ -55,8 +55,8 @@ export class Drain {
   }
 
   /**
-   * Answers requests on open connections, each of which closes with its response (`Connection: close`). Then closes all
-   * connections. Ends subscriptions at once, so that their clients reconnect to another instance.
+   * Ends subscriptions at once, so that their clients reconnect to another instance. Answers the requests that still arrive,
+   * each with `Connection: close`. Then closes all connections.
    */
   async finish(): Promise<void> {
     const { app, requests, live } = this;
@@ -67,14 +67,14 @@ export class Drain {
       requests.count > 0 || (performance.now() < start + IDLE_MS && (await countConnections(app.server)) > 0);
     while (performance.now() < start + FINISH_MS && (await isBusy())) await sleep(POLL_MS);
     const unfinished = requests.count;
-    // Also connections that never sent a request, which Node does not count as idle.
+    // This also closes connections on which no request was ever sent. `closeIdleConnections` would keep them.
     app.server.closeAllConnections();
     await app.close();
     app.log.info({ unfinished }, 'stopped');
   }
 }
 
-/** Between two checks the event loop polls, and accepts connections. */
+/** Waits for three check phases of the event loop. Between two of them, the loop polls and accepts connections. */
 async function turnOfTheLoop(): Promise<void> {
   for (let check = 0; check < 3; check++) await nextCheck();
 }

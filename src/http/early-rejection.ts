@@ -5,9 +5,7 @@ import { RETRY_AFTER, type RequestsInProgress } from './requests-in-progress';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Sets headers about the route on all its responses, rejections included. */
-    annotate?(request: FastifyRequest, reply: FastifyReply): void;
-    /** @returns the error if the route rejects a request before its body is read. */
+    /** Checks a request before its body is read. @returns the error if the route rejects the request. */
     reject?(request: FastifyRequest, reply: FastifyReply): Error | undefined;
   }
 }
@@ -21,17 +19,16 @@ export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler 
 }
 
 /**
- * The error of a request without exactly one host (400), during overload (503), with too many requests of its caller in
- * progress (429), with a wrong key (401), or that its route rejects (401, 403, 405, 406). Health checks and metrics are exempt
- * from 503 and 429. Sets the deprecation headers first, so that rejections have them.
+ * The error of a request that is rejected early: it does not have exactly one `Host` (400), the service is overloaded (503),
+ * its caller has too many requests in progress (429), its key is wrong (401), or its route rejects it (401, 403, 405, 406).
+ * Health checks and metrics never get 503 or 429 here.
  */
 function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): Error | undefined {
   const { raw, slot, caller } = request;
-  const { metering, annotate, reject } = request.route;
+  const { metering, reject } = request.route;
   const hosts = countHosts(raw);
   if (hosts > 1) return new ProblemError('BAD_REQUEST', SEVERAL_HOSTS);
   if (hosts === 0 && raw.httpVersion === '1.1') return new ProblemError('BAD_REQUEST', NO_HOST);
-  annotate?.(request, reply);
   if (metering === 'unmetered') return reject?.(request, reply);
   const rejection = requests.admit(slot, caller.id, request.isShed);
   if (rejection) {
@@ -43,7 +40,10 @@ function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: Req
   return reject?.(request, reply);
 }
 
-/** The number of Host headers (RFC 9112, section 3.2). Node takes the first of several, a proxy in front perhaps the last. */
+/**
+ * The number of `Host` headers. A request with several is rejected (RFC 9112, section 3.2): Node would use the first one,
+ * while a proxy in front may have used the last one.
+ */
 function countHosts({ rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -5,12 +5,12 @@ const SAMPLES = 3;
 
 /** Event loop lag of this process: how late a timer fires. */
 export class EventLoopLag {
-  /** Milliseconds; the minimum of the last samples, since a single pause is not overload. */
+  /** The lag in milliseconds: the minimum of the last samples, so that a single pause does not count as overload. */
   ms = 0;
   private readonly samples = new Array<number>(SAMPLES).fill(0);
   private due = 0;
 
-  /** Measures while the server is open: lag during startup is not overload. */
+  /** Starts measuring when the server is ready, since lag during startup is not overload. Stops when the server closes. */
   watch(app: FastifyInstance): void {
     let timer: NodeJS.Timeout | undefined;
     app.addHook('onReady', async () => {

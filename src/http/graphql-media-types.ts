@@ -7,19 +7,19 @@ import { JSON_TYPE } from '../rest/representation';
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const MAX_KNOWN = 100;
 
-/** Errors in a document or its variables. */
+/** Codes of errors in a document or its variables. */
 const DOCUMENT_ERRORS: readonly unknown[] = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
   'BAD_USER_INPUT',
 ] satisfies ErrorCode[];
 
-/** Whether the client prefers HTML to everything else that `/graphql` offers, as a browser opening a page does. */
+/** Whether the client prefers HTML to JSON, as a browser does when it opens a page. */
 export function prefersPage(accept: string | undefined): boolean {
   return accept !== undefined && preferred(accept, [JSON_TYPE, RESPONSE_TYPE, 'text/html']) === 'text/html';
 }
 
-/** Results by `Accept`: a client sends the same header with every request, and there are few different clients. */
+/** A cache of negotiated media types by `Accept`: most requests repeat one of a few headers. */
 const known = new LRUCache<string, { readonly type: string | undefined }>({ max: MAX_KNOWN });
 
 /**
@@ -36,10 +36,10 @@ export function responseType(accept: string | undefined): string | undefined {
 }
 
 /**
- * The response status for this `Accept`. A client that accepts only `application/json` attributes any status but 200 to an
- * intermediary, and does not read the body as GraphQL. It gets 200 for errors in its document (GraphQL over HTTP, section
- * 6.4.1). Other clients get the status of the error.
- * @param body as an object or as JSON text.
+ * The HTTP status of a GraphQL response for this `Accept`. A client that accepts only `application/json` gets 200 for errors
+ * in its document (GraphQL over HTTP, section 6.4.1): it would attribute any other status to an intermediary, and not read
+ * the body as GraphQL. All other responses keep the status of the error.
+ * @param body the response, as an object or as JSON text.
  */
 export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {
   if (status !== 400 || accept === undefined || preferred(accept, [RESPONSE_TYPE])) return status;

@@ -7,41 +7,41 @@ import type { OperationRequest } from '../graphql/context';
 import type { Documents } from '../graphql/documents';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import { withText } from '../graphql/trusted-documents';
-import { GRAPHQL_PATH } from './error-handling';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { acceptJsonBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
 import { answerOtherMethods } from './other-methods';
 import type { Page } from './portal';
+import { GRAPHQL_PATH } from './urls';
 
 const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
 
-/** The parameters of a GraphQL request: values of the body, or texts of the query string. */
+/** The parameters of a GraphQL request: JSON values from the body, or texts from the query string. */
 type Parameters = Readonly<Record<string, unknown>>;
 
 export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<OperationRequest>;
   readonly documents: Documents;
-  /** The page for browsers. */
+  /** The page that a browser gets at `/graphql`. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
   requestOf(request: FastifyRequest): OperationRequest;
 }
 
 /**
- * `POST /graphql`, and `GET /graphql` for queries, for browsers and for WebSocket upgrades. Apollo Server handles every
- * operation over HTTP.
+ * Serves `/graphql`. POST runs any operation. GET runs queries, sends browsers a page, and upgrades to WebSocket. Apollo
+ * Server handles every operation over HTTP.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, documents, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
-  // A form of any site can send this type. Apollo rejects it (CSRF prevention).
+  // An HTML form on any site can send `text/plain`. It is parsed here, and then Apollo rejects it (CSRF prevention).
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 
   async function run(request: FastifyRequest, reply: FastifyReply) {
     const { accept } = request.headers;
     const type = responseType(accept);
-    // Apollo would reject it only after running the operation.
+    // Checked here because Apollo would reject the `Accept` only after it has run the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const given = request.method === 'POST' ? request.body : request.query;
     const named = isObject(given) ? withText(given, documents) : given;
@@ -52,7 +52,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
       httpGraphQLRequest: asApolloReads(request, alike ? withAlike(request, named as Parameters, alike) : named),
       context: async () => requestOf(request),
     });
-    // Only @defer and @stream, which the schema does not have, make responses of several parts.
+    // Only @defer and @stream produce responses in several parts, and the schema has neither directive.
     if (body.kind === 'chunked') throw new Error('Apollo responds in parts');
     for (const [name, value] of headers) reply.header(name, value);
     reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
@@ -75,18 +75,21 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 
 /** Whether an equivalent document may run in place of the document of a request. */
 function isReplaceable({ headers }: FastifyRequest, { extensions, variables }: Parameters): boolean {
-  // The text of a document is compared by idempotency keys, and with the hash of a persisted query.
+  // Idempotency keys and persisted queries depend on the exact text of the document, so it must not be replaced.
   if (headers[IDEMPOTENCY_KEY] !== undefined || (extensions !== undefined && extensions !== null)) return false;
   return variables === undefined || variables === null || isObject(variables);
 }
 
-/** The parameters with another document. */
+/** The parameters with the equivalent document, whose variables hold the values of the literals. */
 function withAlike({ method }: FastifyRequest, sent: Parameters, { query, variables }: Alike): Parameters {
   const merged = { ...(sent.variables as Parameters | null | undefined), ...variables };
   return { ...sent, query, variables: method === 'POST' ? merged : JSON.stringify(merged) };
 }
 
-/** The request with HEAD as GET, and with the text of a document that was sent as an id. @param sent its parameters. */
+/**
+ * The request in the form that Apollo Server takes. HEAD becomes GET.
+ * @param sent the parameters, with the text of the document even if the client sent an id.
+ */
 function asApolloReads(request: FastifyRequest, sent: unknown): HTTPGraphQLRequest {
   const isPost = request.method === 'POST';
   const headers = new HeaderMap();
@@ -105,18 +108,19 @@ function searchOf(request: FastifyRequest, sent: unknown): string {
 }
 
 /**
- * Whether a page of another site may have made a browser send the GET request, which Apollo then rejects. Browsers send the
- * origin of a request (Fetch Metadata), and only browsers send cookies. Such a page cannot set other headers.
+ * Whether a page of another site may have caused this GET request (CSRF). Apollo rejects such requests. A browser reveals
+ * itself by its headers about the origin (Fetch Metadata) or by cookies. A page of another site cannot set the headers in
+ * `ALLOWED_BY`.
  */
 function mayBeForged({ headers }: FastifyRequest): boolean {
   const isFromBrowser = headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie;
   return Boolean(isFromBrowser) && !ALLOWED_BY.some((name) => headers[name]);
 }
 
-/** Apollo's `requestHeaders` of CSRF prevention. */
+/** The default `requestHeaders` of Apollo's CSRF prevention: requests with one of them are allowed. */
 const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 
-/** An error of Apollo Server with the request id. */
+/** Adds the request id to the errors of a request that Apollo Server rejected, and records the first error for the log. */
 function asRejection(body: FormattedExecutionResult, request: FastifyRequest): FormattedExecutionResult {
   const { id: requestId } = request;
   const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));

@@ -14,8 +14,8 @@ export interface HealthOptions {
 }
 
 /**
- * Health checks: `/livez` responds while the process runs. `/readyz` is 503 while the database does not respond or cannot be
- * written to, and during shutdown. The rate-limit store is only reported, since limits are counted in memory without Redis.
+ * Health checks. `/livez` succeeds while the process runs. `/readyz` responds with 503 during shutdown, and while the
+ * database does not respond or is not writable. It succeeds without Redis, since limits are then counted in memory.
  */
 export async function health(app: FastifyInstance, { database, limits, requests }: HealthOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
@@ -51,8 +51,8 @@ const CACHED_MS = 500;
 const NO_ANSWER = 'does not respond';
 
 /**
- * Checks the database, at most once at a time and twice a second, however many health checks there are.
- * @returns what is wrong with it; `undefined` if nothing is.
+ * Makes a function that checks the database. Concurrent calls share one check, whose result is cached for half a second.
+ * @returns the function. It resolves to what is wrong with the database, or to `undefined`.
  */
 function databaseCheck(database: Database): () => Promise<string | undefined> {
   let running: Promise<string | undefined> | undefined;

@@ -4,6 +4,9 @@ import { parse } from 'lossless-json';
 import { emptyBody, ProblemError } from '../errors/errors';
 import { PATCH_TYPES } from '../rest/representation';
 
+/** Maximum size of a request body, and of a message over WebSocket, in bytes (contract, section 4: 413 over 100 KiB). */
+export const BODY_LIMIT = 100 * 1024;
+
 const [JSON_TYPE] = PATCH_TYPES;
 
 const BYTE_ORDER_MARK = '\ufeff';
@@ -13,7 +16,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   accept(app, [JSON_TYPE], app.getDefaultJsonParser('error', 'error'));
 }
 
-/** Makes `app` accept JSON bodies and merge patches only, with exact numbers. */
+/** Makes `app` accept only JSON bodies and JSON merge patches. Numbers are parsed without loss, see {@link parseJson}. */
 export function acceptExactJsonBodies(app: FastifyInstance): void {
   accept(app, PATCH_TYPES, (_request, text, done) => done(null, parseJson(text)));
 }
@@ -21,7 +24,7 @@ export function acceptExactJsonBodies(app: FastifyInstance): void {
 function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    // These methods have no body, but some clients send a Content-Type.
+    // The body of these methods is ignored. Some clients send a Content-Type with them, which must not cause a 415.
     if (request.method === 'DELETE' || request.method === 'OPTIONS') return done(null, undefined);
     return parse(request, textOf(request, bytes), done);
   });
@@ -33,16 +36,16 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
   if (bytes.length === 0) throw emptyBody();
   if (!isUtf8(bytes)) throw new ProblemError('BAD_REQUEST', 'The body is not valid UTF-8.');
   const text = bytes.toString();
-  // Editors and .NET add a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+  // Some editors and .NET prepend a byte order mark. A parser may ignore it (RFC 8259, section 8.1).
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/** Numbers that JSON.parse may change, or whose notation it loses: 16 or more digits, fractions, exponents. */
+/** Matches numbers that JSON.parse may round (16 or more digits), or whose notation it loses (fractions, exponents). */
 const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
 
 /**
- * Like JSON.parse (the last of duplicate keys counts), but if JSON.parse might change a number, all numbers are
- * `LosslessNumber`s.
+ * Parses JSON like `JSON.parse`, where the last of duplicate keys wins. If `JSON.parse` might change any number of the text,
+ * all its numbers become `LosslessNumber`s.
  * @throws ProblemError `BAD_REQUEST`.
  */
 export function parseJson(text: string): unknown {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The access of a request without a key, by its headers. */
+/** Decides the access of a request without a key, from its headers. */
 export type AccessRule<Access> = (headers: IncomingHttpHeaders) => Access;
 
-/** Names and addresses that are not resolved by DNS (RFC 6761, section 6.3), with or without a port. */
+/** Matches loopback addresses and `localhost` names (RFC 6761, section 6.3), which DNS does not resolve. Port optional. */
 const LOOPBACK = String.raw`(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?`;
 const LOOPBACK_HOST = new RegExp(`^${LOOPBACK}$`, 'i');
 const LOOPBACK_ORIGIN = new RegExp(`^https?://${LOOPBACK}$`, 'i');
@@ -13,17 +13,17 @@ function isForLoopback({ host = '' }: IncomingHttpHeaders): boolean {
 }
 
 /**
- * The default on the embedded database bound to loopback: programs on this machine and pages served from it may write, other
- * requests may read.
- * @param allowed `CORS_ORIGINS`, whose pages may write too; `*` allows no page to write.
+ * The default access of a gateway with the embedded database on a loopback address. Programs on this machine, and pages
+ * served from it, may write. All other requests may only read.
+ * @param allowed `CORS_ORIGINS`. Pages of these origins may write too, but `*` allows no page to write.
  */
 export function writesFromHere(allowed: readonly string[] = []): AccessRule<'read' | 'write'> {
   return (headers) => {
     const { origin } = headers;
-    // A connection from this machine may be made by a page of any site in a local browser. DNS rebinding gets around the
-    // same-origin policy: the page's name, http://evil.example:4000, is made to resolve to 127.0.0.1 once the page is loaded.
-    // The browser then sends its requests here without a preflight, and lets it read the responses. But such a page cannot
-    // change the Host, and a page that calls 127.0.0.1 instead cannot hide its Origin.
+    // A request from this machine may come from a page of any site in a local browser. Two attacks are detected:
+    // - DNS rebinding: once the page of http://evil.example:4000 is loaded, its name resolves to 127.0.0.1. The browser
+    //   treats this server as the page's own origin. But `Host` still has the page's name, which is not a loopback name.
+    // - The page calls 127.0.0.1 itself. Then the browser sends the page's origin in `Origin`.
     if (!isForLoopback(headers)) return 'read';
     const isFromHere = origin === undefined || LOOPBACK_ORIGIN.test(origin) || allowed.includes(origin);
     return isFromHere ? 'write' : 'read';

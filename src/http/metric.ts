@@ -6,17 +6,19 @@ type Read = () => number | readonly Sample[] | undefined;
 
 interface Options {
   readonly labels?: string[];
-  /** How the values of several processes are combined; by default their sum. */
+  /** How the values of several processes are combined. By default they are added. */
   readonly aggregator?: Aggregator;
 }
 
-/** A metric whose value is read when metrics are collected. */
+/** A metric whose value is read each time the metrics are collected. */
 export interface Metric extends Options {
   readonly type: 'gauge' | 'counter';
   /** Without the prefix `petstore_`. */
   readonly name: string;
   readonly help: string;
-  /** The current value, or one for each set of labels; `undefined` if this process has none. */
+  /**
+   * Reads the current value, or one value per set of labels. Returns `undefined` if this process does not have the metric.
+   */
   readonly read: Read;
 }
 

@@ -5,7 +5,7 @@ import type { Exposition } from './metrics';
 import { METRICS_PATH } from './metrics-server';
 import { readRoute } from './other-methods';
 
-/** `/metrics` on the main port: needs a key with the scope ADMIN. */
+/** Serves `/metrics` on the main port. Callers need a key with the scope ADMIN. */
 export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
   readRoute(app, METRICS_PATH, {
     config: { metering: 'unmetered', operation: 'metrics', reject: accessProblem },
@@ -17,7 +17,7 @@ export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics:
   });
 }
 
-/** Replaces `/metrics` of a worker, whose metrics cover only some of the requests. */
+/** The metrics that a worker serves on the main port: an error, since one worker has only its own share of the metrics. */
 export const OF_WORKERS: Exposition = {
   text: async () => {
     throw new ProblemError('NOT_FOUND', 'With WEB_CONCURRENCY above 1, metrics are served on METRICS_PORT only.');

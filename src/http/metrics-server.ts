@@ -6,7 +6,7 @@ import type { Exposition } from './metrics';
 
 export const METRICS_PATH = '/metrics';
 
-/** A separate server for `/metrics`, for a port that only monitoring can reach. */
+/** Makes a separate HTTP server for `/metrics`. It asks for no key: only monitoring should reach its port. */
 export function metricsServer(metrics: Exposition): Server {
   return createServer((request, response) => {
     const isRight = request.url?.split('?', 1)[0] === METRICS_PATH && /^(GET|HEAD)$/.test(request.method ?? '');
@@ -18,7 +18,7 @@ export function metricsServer(metrics: Exposition): Server {
   });
 }
 
-/** Serves metrics on a separate port, if one is set. @returns its URL. */
+/** Serves metrics on a separate port, if one is set. @returns the URL of the metrics. */
 export async function serveMetrics(
   metrics: Exposition,
   port: number | undefined,

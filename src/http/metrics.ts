@@ -3,12 +3,12 @@ import { ERRORS } from '../errors/codes';
 import type { Told } from '../errors/errors';
 import { type Metric, register } from './metric';
 
-/** Metrics for Prometheus: of this process, or of all processes that serve together. */
+/** A source of metrics in the text format of Prometheus: this process, or all processes of an instance together. */
 export interface Exposition {
   text(): Promise<string>;
 }
 
-/** The interface that a request called; `other` for health, metrics, pages, and paths that do not exist. */
+/** The interface that a request called. `other` stands for health checks, metrics, pages, and paths that do not exist. */
 export type Interface = 'graphql' | 'rest' | 'other';
 
 /** The error with the highest status in a response. */
@@ -18,15 +18,15 @@ export interface ObservedError extends Told {
 
 const INTERFACES: readonly Interface[] = ['graphql', 'rest', 'other'];
 
-/** Seconds. */
+/** Upper bounds of the histogram's buckets, in seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Durations are recorded in batches of this size, which is several times faster than one by one. */
+/** Number of durations in a batch. Recording batches is several times faster than recording each duration separately. */
 const AT_ONCE = 256;
 
 /**
- * The metrics of this process. No label has a value that a client chooses. A request costs one observation; other metrics
- * are read on collection.
+ * The metrics of this process. No label has a value that a client can choose, so the number of series is bounded. A request
+ * updates only its duration and its error. All other metrics are read on collection.
  */
 export class Metrics implements Exposition {
   private readonly registry = new Registry();
@@ -50,7 +50,7 @@ export class Metrics implements Exposition {
   /** @param metrics the metrics that are read on collection. */
   constructor(metrics: readonly Metric[]) {
     register(metrics, this.registry);
-    // Alerts see only increases, so each series starts at 0.
+    // Alerts are based on increases. A series that started with its first error would show none, so each starts at 0.
     for (const [code, { status }] of Object.entries(ERRORS))
       for (const each of status >= 500 ? INTERFACES : []) this.errors.inc({ code, interface: each }, 0);
   }
@@ -59,7 +59,7 @@ export class Metrics implements Exposition {
     return this.collect().metrics();
   }
 
-  /** Adds Node's own metrics, which have a cost, with the first call. */
+  /** The registry. The first call adds the default metrics of Node: they cost CPU time even if nobody collects them. */
   collect(): Registry {
     if (!this.hasProcessMetrics) collectDefaultMetrics({ register: this.registry });
     this.hasProcessMetrics = true;
@@ -71,7 +71,8 @@ export class Metrics implements Exposition {
   }
 
   /**
-   * @param status of HTTP, or of the worst error of a GraphQL operation, which may be answered with 200.
+   * Records the duration of a request.
+   * @param status the HTTP status, or the highest status of the errors of a GraphQL operation, whose HTTP status may be 200.
    * @param ms time from the headers of the request to the end of its response.
    */
   observe(operation: string, status: number, ms: number): void {

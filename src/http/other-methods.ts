@@ -4,8 +4,10 @@ import { ProblemError } from '../errors/errors';
 import { PATCH_TYPES } from '../rest/representation';
 
 /**
- * Answers the other methods of a path: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), the rest with 405.
+ * Answers all methods that a path does not have: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), others with
+ * 405.
  * @param url the path in Fastify's syntax.
+ * @param methods the methods that the path has.
  */
 export function answerOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
   const allowed = [...methods, 'OPTIONS'];
@@ -36,19 +38,19 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
 
 const READS = ['GET', 'HEAD'];
 
-/** A path that can only be read. @param url as for {@link answerOtherMethods}. */
+/** Registers a path that supports only GET and HEAD. @param url the path in Fastify's syntax. */
 export function readRoute(app: FastifyInstance, url: string, options: Omit<RouteOptions, 'method' | 'url'>): void {
   app.route({ method: READS, url, ...options });
   answerOtherMethods(app, url, READS);
 }
 
-/** Lets Fastify route methods that only Node knows, so that they are not treated as unknown paths. */
+/** Makes Fastify route all HTTP methods that Node can parse. Otherwise the rare ones would get 404 instead of 405. */
 export function routeEveryMethod(app: FastifyInstance): void {
   const known = new Set<string>(app.supportedMethods);
   for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }
 
-/** Answers OPTIONS, preflights included, at paths that do not exist. */
+/** Answers OPTIONS requests for paths that do not exist, including CORS preflights. */
 export function answerPreflights(app: FastifyInstance): void {
   app.options('*', { config: { metering: 'free' } }, (_request, reply) => reply.code(204).send());
 }

@@ -18,9 +18,9 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 /**
- * Answers requests that Node's HTTP parser rejects, which never reach Fastify: writes the usual error and headers to the
- * socket, and charges the caller, or the client's address if the headers cannot be parsed. A request that has its response
- * already gets no second one for the rest of its body.
+ * Answers requests that Node's HTTP parser rejects. They never reach Fastify, so the usual error and headers are written to
+ * the socket here. The caller is charged, or the client's address if the headers could not be parsed. If the request has
+ * already been answered and the error is in the rest of its body, the socket is closed without a second response.
  */
 export function answerParserErrors(limits: Limiter, requests: RequestsInProgress, now: () => number) {
   return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {

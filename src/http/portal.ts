@@ -4,9 +4,9 @@ export interface Page {
   send(reply: FastifyReply): Promise<FastifyReply>;
 }
 
-/** The pages for browsers. */
+/** The web pages. */
 export interface Portal {
-  /** The page at `/graphql`. */
+  /** The page for browsers at `/graphql`. */
   readonly sandbox: Page;
   /** The page for unknown paths of the documentation. */
   readonly missing: Page;

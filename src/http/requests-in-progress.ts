@@ -4,7 +4,9 @@ import { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import { EventLoopLag } from './event-loop-lag';
 
-/** A caller may have a quarter of the requests in progress (contract, section 7), and at least 16. */
+/**
+ * Each caller may have a quarter of the maximum number of requests in progress, or 16 if that is more (contract, section 7).
+ */
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;
 /** `Retry-After` in seconds for a caller at its limit. */
@@ -13,17 +15,20 @@ export const RETRY_AFTER = 1;
 /** Maximum event loop lag in milliseconds; above it requests are rejected. */
 const MAX_LAG_MS = 1000;
 const MAX_SWEEP_MS = 250;
-/** How long after its deadline a request is answered with an error if its handler has not responded, in milliseconds. */
+/** Time in milliseconds that a handler has to respond after the deadline. Then the request is answered with an error. */
 const GRACE_MS = 1_000;
 
-/** Maximum number of unanswered requests on a connection: Node emits all pipelined requests of a packet before anything else runs. */
+/**
+ * Maximum number of unanswered requests on a connection. Without a limit, one packet full of pipelined requests could block
+ * the event loop: Node emits all of them before anything else runs.
+ */
 const MAX_PIPELINED = 32;
 
 /** The state of a connection, as a property of its socket. */
 interface Connection {
   /** The number of unanswered requests. */
   unanswered: number;
-  /** The latest request, until its response is sent and its body has arrived. */
+  /** The latest request; `undefined` once its response is sent and its body has arrived. */
   latest: FastifyRequest | undefined;
 }
 
@@ -32,42 +37,48 @@ type KnownSocket = Socket & { [CONNECTION]?: Connection };
 
 /** The slot of a request or operation in progress. */
 interface Slot {
-  /** The caller that it is counted against; `undefined` before the caller is known, and if the request is rejected. */
+  /**
+   * The caller whose limit the slot counts towards; `undefined` until the caller is known, or if the request is rejected.
+   */
   caller?: string;
-  /** The response, until it is sent or the client disconnects; `undefined` for operations over WebSocket. */
+  /** The response; `undefined` once it is sent or the client has disconnected, and for operations over WebSocket. */
   reply?: FastifyReply;
   isCounted: boolean;
-  /** Whether it is answered with an error after its deadline. */
+  /** Whether the request gets an error response if it exceeds its deadline. */
   isTimed: boolean;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     slot: Slot;
-    /** When its work has to end: after the time limit, or when the client disconnects. */
+    /** Ends the work for the request at the time limit, or when the client disconnects. */
     deadline: Deadline;
-    /** The promise of its handler, which may run on after the response is sent or the client has disconnected. */
+    /** The promise of the route's handler, which may still run after the request has ended. */
     work: Promise<unknown> | undefined;
-    /** Whether it is rejected because of the load: its key is not looked up, and it counts towards no quota and no ban. */
+    /**
+     * Whether the request is rejected by load shedding. Its key is not looked up, and it counts towards no quota and no ban.
+     */
     isShed: boolean;
   }
 }
 
 /**
- * The requests in progress, from their headers until the response is sent and the handler has ended, and the operations over
- * WebSocket. This is the only limit on concurrency, for every transport. `@fastify/under-pressure` counts no requests.
- * Fastify's `handlerTimeout` takes a timer per request, does not cover unknown paths, and aborts streams.
+ * Counts and limits the requests in progress, and the operations over WebSocket. A request is in progress from its headers
+ * until its response is sent and its handler has ended. This is the only limit on the number of concurrent requests.
+ *
+ * Fastify's own means do not suffice: `@fastify/under-pressure` does not count requests. `handlerTimeout` needs a timer per
+ * request, does not cover unknown paths, and aborts streams.
  */
 export class RequestsInProgress {
   /** The number of counted requests and operations. */
   count = 0;
-  /** The number of operations over WebSocket among them: queries, mutations, and subscriptions that are starting. */
+  /** The part of `count` that are operations over WebSocket: queries, mutations, and subscriptions that are starting. */
   operations = 0;
-  /** Requests and operations rejected so far, because of overload or the limit per caller. */
+  /** Total number of requests and operations rejected because of overload or the limit per caller. */
   rejected = 0;
   readonly lag = new EventLoopLag();
   isDraining = false;
-  /** Whether every connection is closed with its next response. */
+  /** Whether each connection closes after its next response. */
   isClosing = false;
 
   private readonly slots = new Set<Slot>();
@@ -76,8 +87,8 @@ export class RequestsInProgress {
   private readonly mostPerCaller: number;
 
   /**
-   * @param limitMs how long a request may take from its headers on; after it the response is 408 (body incomplete) or 503.
-   * @param most the maximum number of requests in progress.
+   * @param limitMs time limit from the headers on. A request over it gets 408 if its body is incomplete, else 503.
+   * @param most maximum number of requests in progress.
    */
   constructor(
     readonly limitMs: number,
@@ -90,7 +101,10 @@ export class RequestsInProgress {
     return this.count > this.most || this.lag.ms > MAX_LAG_MS;
   }
 
-  /** Records the promises of all handlers that are added later and, while the server is open, checks deadlines and lag. */
+  /**
+   * Records the promises of the handlers of all routes that are added later. While the server is open, checks deadlines and
+   * measures the event loop lag.
+   */
   watch(app: FastifyInstance): void {
     for (const name of ['slot', 'work', 'deadline', 'isShed']) app.decorateRequest(name);
     app.addHook('onRoute', (route) => {
@@ -113,11 +127,11 @@ export class RequestsInProgress {
 
   /**
    * Takes a slot for a request, and starts its deadline.
-   * @returns `false` if its connection is closed, or carries too many unanswered requests and is closed now.
+   * @returns `false` if the connection is closed. It is closed here if it has too many unanswered requests.
    */
   start(request: FastifyRequest, reply: FastifyReply): boolean {
     const socket: KnownSocket = request.raw.socket;
-    // The other requests of a packet that had too many.
+    // An earlier request of the same packet has exceeded the limit, and its connection was closed.
     if (socket.destroyed) return false;
     socket[CONNECTION] ??= this.connect(socket);
     const connection = socket[CONNECTION];
@@ -134,8 +148,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * Counts a request or an operation against its caller, once that is known.
-   * @returns why it is rejected; it is no longer counted then.
+   * Counts a request or operation towards the limit of its caller. Called once the caller is known.
+   * @returns the error if it is rejected because of overload or this limit. It is then no longer counted.
    */
   admit(slot: Slot, caller: string, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
@@ -153,7 +167,7 @@ export class RequestsInProgress {
     return new ProblemError('RATE_LIMITED', message);
   }
 
-  /** Runs an operation that did not arrive as an HTTP request. @param run gets the reason if the operation is rejected. */
+  /** Counts an operation over WebSocket while `run` is running. @param run gets the error if the operation is rejected. */
   async during<Result>(caller: string, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
     const slot = this.take();
     this.operations += 1;
@@ -165,7 +179,9 @@ export class RequestsInProgress {
     }
   }
 
-  /** Ends a request after its response is sent or its client has disconnected. A handler that still runs keeps the slot. */
+  /**
+   * Ends a request whose response is sent or whose client has disconnected. The slot is released when the handler has ended.
+   */
   end({ slot, deadline, work, raw }: FastifyRequest): void {
     const { reply } = slot;
     if (!reply) return;
@@ -194,20 +210,20 @@ export class RequestsInProgress {
     else this.perCaller.delete(slot.caller);
   }
 
-  /** A response on the connection that is not complete yet. */
+  /** A response that is still to be sent, or being sent, on this connection. */
   pendingOn(socket: Socket): FastifyReply | undefined {
     for (const { reply } of this.slots) if (reply?.request.raw.socket === socket) return reply;
     return undefined;
   }
 
-  /** The request on the connection whose body is incomplete. Its response may have been sent. */
+  /** The request on this connection whose body is still incomplete. Its response may already have been sent. */
   arrivingOn(socket: KnownSocket): FastifyRequest | undefined {
     const request = socket[CONNECTION]?.latest;
     return request?.raw.complete ? undefined : request;
   }
 
   private connect(socket: Socket): Connection {
-    // Node closes only the first of several pipelined responses: the others are not yet assigned to the socket.
+    // Of several pipelined responses Node closes only the first: the others are not assigned to the socket yet.
     socket.once('close', () => {
       for (const { reply } of [...this.slots]) if (reply?.request.raw.socket === socket) this.end(reply.request);
     });
@@ -231,12 +247,15 @@ export class RequestsInProgress {
       const { reply } = slot;
       if (!reply || !slot.isTimed || reply.elapsedTime < this.limitOf(reply)) continue;
       slot.isTimed = false;
-      // A response that has begun, such as a stream, may continue for as long as the client reads.
+      // A response that has begun, such as a file, may continue for as long as the client reads it.
       if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
     }
   }
 
-  /** The deadline ends the handler's work, which mostly responds by itself within the grace. */
+  /**
+   * The time after which a request gets an error response. If the body is complete, the handler first gets a grace period:
+   * the deadline ends its work, so it usually responds by itself.
+   */
   private limitOf({ request }: FastifyReply): number {
     return request.raw.complete === false ? this.limitMs : this.limitMs + GRACE_MS;
   }

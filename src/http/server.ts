@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyServerOptions,
   type onRequestHookHandler,
   type onResponseHookHandler,
@@ -22,10 +23,10 @@ import { addHeaders, chargeRequests, setConstantHeaders } from './common-headers
 import { limitConnectionsPerAddress } from './connections-per-address';
 import { allowOrigins } from './cors';
 import { rejectEarly } from './early-rejection';
-import { answerErrors, BODY_LIMIT, MAX_URL_LENGTH, routableUrl } from './error-handling';
+import { answerErrors } from './error-handling';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
-import { acceptExactJsonBodies } from './json-body';
+import { acceptExactJsonBodies, BODY_LIMIT } from './json-body';
 import type { LiveOperations } from './live/live-operations';
 import { streamRoute } from './live/stream-route';
 import { UPGRADE_OPTIONS } from './live/upgrades';
@@ -36,25 +37,33 @@ import { answerOtherMethods, answerPreflights, routeEveryMethod } from './other-
 import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
 import type { RequestsInProgress } from './requests-in-progress';
+import { MAX_URL_LENGTH, routableUrl } from './urls';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Sets headers on all responses of the route, including rejections. */
+    annotate?(request: FastifyRequest, reply: FastifyReply): void;
+  }
+}
 
 export interface ServerOptions extends Identification {
   readonly database: Database;
   readonly executor: Executor;
   readonly documents: Documents;
-  /** The REST interface. */
+  /** The operations of the REST interface. */
   readonly operations: readonly PreparedOperation[];
   readonly portal: Portal;
   readonly errors: Catalogue;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;
-  /** The metrics that `/metrics` serves on the main port; `undefined` if they have a separate port. */
+  /** The metrics for `/metrics` on the main port; `undefined` if metrics are served on a separate port. */
   readonly exposition: Exposition | undefined;
   /** The clock for limits, in milliseconds of the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;
-  /** Maximum size of the rows that a statement returns for a caller, in bytes. */
+  /** Maximum size in bytes of the rows of one SQL statement that reads a caller's selection. */
   readonly maxStatementBytes: number;
   /** Origins that browsers may call from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
@@ -67,22 +76,22 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   readonly headersTimeout: number;
   readonly keepAliveTimeout: number;
-  /** How long a connection without traffic is kept, such as one whose client does not read its response. */
+  /** How long a connection without traffic is kept. For example, the client may not read its response. */
   readonly connectionTimeout: number;
 }
 
-/** How often connections are checked for request headers that are late. */
+/** How often Node checks for connections whose request headers are late, at most. */
 const CHECK_MS = 1000;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** The phases in which Fastify handles a request, in its order. */
+/** Fastify's phases of handling a request, in order. */
 export const PHASES = ['onRequest', 'parsing', 'handler', 'error', 'onSend', 'onResponse'] as const;
 
 type Install = (app: FastifyInstance) => void | Promise<void>;
 
 /**
- * A stage in handling a request: its phase, its name (as in docs/architecture.md), and the hook that runs for each request.
- * Fastify has no hooks for body parsers, routes and the error handler: these stages have a function that installs them.
+ * A stage of handling a request: its phase, its name (as in docs/architecture.md), and its hook. Body parsers, routes and
+ * the error handler are no hooks in Fastify, so their stages have a function that installs them.
  */
 export type Stage =
   | readonly [phase: 'onRequest', name: string, hook: onRequestHookHandler]
@@ -90,53 +99,55 @@ export type Stage =
   | readonly [phase: 'onSend', name: string, hook: onSendHookHandler<unknown>]
   | readonly [phase: 'onResponse', name: string, hook: onResponseHookHandler];
 
-/** The stages of a request, in order. No other file installs a hook on requests. */
+/** The stages that a request passes, in order. No other file adds request hooks. */
 export function pipeline(options: ServerOptions, routes: Install): readonly Stage[] {
   const { accessLog, requests, portal, corsOrigins } = options;
   return [
-    // Takes a slot and starts the deadline, which ends the request in any later stage: 408 while its body is incomplete,
-    // else 503. Closes a connection with more than 32 unanswered requests.
+    // Sets the headers of all responses and of the route. Takes a slot and starts the deadline. A request over its deadline
+    // gets 408 while its body is incomplete, else 503. Closes a connection with more than 32 unanswered requests.
     ['onRequest', 'start', startRequests(requests)],
-    // Finds the caller by its key or its address. A wrong key is rejected two stages later, so that scripts can read the 401.
+    // Finds the caller by its key or address. A wrong key is rejected only after `CORS`, so that scripts can read the 401.
     ['onRequest', 'caller', identifyCallers(options)],
-    // Lets scripts of other origins read the response, rejections included.
+    // Sets the CORS headers, so that scripts of other origins can read the response, even a rejection.
     ['onRequest', 'CORS', allowOrigins(corsOrigins)],
-    // Rejects before the body is read: no Host or several (400), overload (503), too many requests of this caller in
-    // progress (429), a wrong key (401). Then the checks of the route: scope (401, 403), method (405), Accept (406).
+    // Rejects requests before their body is read: no `Host` or several (400), overload (503), too many requests of this
+    // caller in progress (429), a wrong key (401). Then runs the checks of the route: scope (401, 403), method (405),
+    // `Accept` (406).
     ['onRequest', 'early rejection', rejectEarly(requests)],
-    // Reads the body: too large (413), of another type (415), not JSON (400).
+    // Reads and parses the body. Rejects a body that is too large (413), has another media type (415), or is not JSON (400).
     ['parsing', 'body', { install: acceptExactJsonBodies }],
-    // Runs a GraphQL or REST operation, or sends a page or a health check. Operations charge the caller (429).
+    // Runs a GraphQL or REST operation, or sends a page or a health check. An operation charges its caller, and gets 429 if
+    // no quota is left.
     ['handler', 'route', { install: routes }],
-    // Turns errors of all stages above, and unknown paths (404), into the error format of the interface that was called.
+    // Answers errors of all stages above, and unknown paths (404), in the error format of the called interface.
     ['error', 'error', { install: (app) => answerErrors(app, portal.missing) }],
     // Charges requests that no operation has charged. A caller with no quota left gets 429 in place of the response.
     ['onSend', 'charge', chargeRequests],
-    // Adds the limit headers, `Retry-After`, and a link to the description of an error.
+    // Adds the rate-limit headers, `Retry-After`, and a link to the description of the error.
     ['onSend', 'headers', addHeaders(options)],
-    // Writes a line of log and updates the metrics.
+    // Writes a log line and updates the metrics.
     ['onResponse', 'log', logResponses(accessLog)],
-    // Releases the slot. If the client disconnected, or got 503 at the deadline, the slot is kept until the handler has ended.
+    // Releases the slot. If the client disconnected, or got 503 at the deadline, the slot is released when the handler ends.
     ['onResponse', 'end', endRequests(requests)],
   ];
 }
 
-// Not in the list:
-// - requests that Node's parser rejects (400, 408, 431) reach no stage: parser-errors.ts answers them, with the same headers;
-// - a request that is over its deadline gets its 408 or 503 from a timer (requests-in-progress.ts), and passes the stages from
-//   `charge` on;
-// - upgrades to WebSocket pass the stages up to the route, which takes over the connection (live/websockets.ts). Requests for
-//   other protocols are parsed again as ordinary requests (live/upgrades.ts);
-// - an event stream releases its slot when it begins, and reaches `log` and `end` when it ends (live/stream-route.ts);
-// - operations over WebSocket are charged, logged and counted by live/websockets.ts.
+// Exceptions from this list:
+// - Requests that Node's HTTP parser rejects (400, 408, 431) never reach these stages. parser-errors.ts answers them.
+// - A timer in requests-in-progress.ts answers a request that exceeds its deadline with 408 or 503. The response then
+//   passes the stages from `error` on.
+// - Upgrades to WebSocket pass the stages up to `route`, which takes over the connection (live/websockets.ts). Requests for
+//   other protocols are parsed again as ordinary requests (live/upgrades.ts).
+// - An event stream releases its slot when it begins. It reaches `log` and `end` when it ends (live/stream-route.ts).
+// - Operations over WebSocket reach no stage. live/websockets.ts charges, logs and counts them.
 
-/** The HTTP server with both interfaces, ready for `listen` or `inject`. */
+/** Creates the HTTP server with the GraphQL and REST interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { requests, accessLog, limits, connections } = options;
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
-    // A child logger for each request would cost more than it is used.
+    // Few requests log anything, so a child logger for each request would be wasted.
     childLoggerFactory: (logger) => logger,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
@@ -146,8 +157,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
     clientErrorHandler: answerParserErrors(limits, requests, options.now),
-    // Fastify while closing, and Node for requests without `Host`, would respond bypassing all hooks, without the headers of
-    // every response.
+    // With the defaults, Fastify (while closing) and Node (for requests without `Host`) would respond without running any
+    // hooks. These responses would lack the headers that every response has.
     return503OnClosing: false,
     http: {
       requireHostHeader: false,
@@ -156,7 +167,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       ...UPGRADE_OPTIONS,
     },
   });
-  // Node would respond with 417 to an unknown `Expect`, which a server may ignore (RFC 9110, section 10.1.1).
+  // Ignores an unknown `Expect`, as RFC 9110, section 10.1.1 allows. Node would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.maxConnections = connections.maxConnections;
   if (options.trustProxy === undefined) limitConnectionsPerAddress(app.server);
@@ -180,6 +191,7 @@ function startRequests(requests: RequestsInProgress): onRequestHookHandler {
   return (request, reply, done) => {
     request.route = request.routeOptions.config;
     setConstantHeaders(request, reply);
+    request.route.annotate?.(request, reply);
     if (requests.start(request, reply)) done();
   };
 }
@@ -198,7 +210,7 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
   };
 }
 
-/** All routes. The routes of GraphQL install other body parsers. */
+/** Makes the function that registers all routes. The GraphQL routes replace the body parsers. */
 async function routesOf({ server }: FastifyInstance, options: ServerOptions): Promise<Install> {
   const { executor, documents, live, requests, accessLog, operations, portal, exposition } = options;
   const requestOf = operationRequests(options);
@@ -217,15 +229,15 @@ async function routesOf({ server }: FastifyInstance, options: ServerOptions): Pr
   };
 }
 
-/** Makes the executor's view of a request, or of an operation over WebSocket. */
-function operationRequests({ database, logger, maxStatementBytes: mostBytes }: ServerOptions) {
+/** Makes a function that converts a request, or an operation over WebSocket, to the form that the executor takes. */
+function operationRequests({ database, logger, maxStatementBytes }: ServerOptions) {
   return (incoming: Incoming): OperationRequest => {
     const { id: requestId, caller, meter, deadline, headers } = incoming;
     const observer = new Observation(logger, requestId);
     incoming.observation = observer;
     const key = headers?.[IDEMPOTENCY_KEY];
     const idempotency = key === undefined ? undefined : { header: String(key) };
-    const session = database.sessionFor({ caller: caller.id, deadline, mostBytes });
+    const session = database.sessionFor({ caller: caller.id, deadline, maxStatementBytes });
     return { session, caller, meter, requestId, observer, api: GRAPHQL_API, idempotency };
   };
 }
@@ -234,7 +246,7 @@ function trusted(proxies: string[] | number | undefined): FastifyServerOptions['
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : (proxies ?? false);
 }
 
-/** The request id that the client sent, so that the logs of both sides can be correlated, or a new one. */
+/** The request id: the client's own if it sent one, so that both sides' logs can be correlated, else a new one. */
 function requestId(request: { headers: Record<string, unknown> }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

@@ -10,7 +10,7 @@ import { InventoryItem, Order, Pet } from './types';
 
 const WHICH = nullable('Which changes to receive; all by default.');
 
-/** Subscriptions to changes, as they are committed. */
+/** Subscriptions to committed changes. */
 @Resolver()
 export class ChangeResolver {
   @Stability('EXPERIMENTAL')

@@ -1,7 +1,7 @@
 import type { ErrorEntry } from '../errors/codes';
 import { type ErrorDetail, ExpectedError } from '../errors/errors';
 
-/** The rules of the petstore, by error code. */
+/** The error codes of the petstore's own rules. */
 export const PETSTORE_ERRORS = {
   INSUFFICIENT_STOCK: {
     status: 409,
@@ -29,7 +29,7 @@ export const PETSTORE_ERRORS = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** A request breaks a rule of the petstore. */
+/** The error of a request that breaks a rule of the petstore. */
 export class PetstoreError extends ExpectedError {
   constructor(code: keyof typeof PETSTORE_ERRORS, message: string, details?: readonly ErrorDetail[]) {
     super(code, PETSTORE_ERRORS[code].status, message, details);

@@ -14,7 +14,7 @@ import { SelectedByType } from '../graphql/selected';
 import { NODE_TYPES, type NodeType, type RowReference, type SelectionOf, type TypedRow, type TypedRows } from './nodes';
 import { Category, InventoryItem, Order, Pet } from './types';
 
-/** The field that other subgraphs refer to an entity by (`@key`). */
+/** The key field of each entity type (`@key`), by which other subgraphs refer to an entity. */
 const KEYS: Readonly<Record<NodeType, string>> = {
   Pet: 'id',
   Category: 'id',
@@ -23,8 +23,8 @@ const KEYS: Readonly<Record<NodeType, string>> = {
 };
 
 /**
- * Reads the keys of representations of entities. Other fields are ignored.
- * @throws ProblemError `BAD_USER_INPUT` that names each representation without a valid type and key.
+ * Reads the type and key of each representation of an entity. Other fields are ignored.
+ * @throws ProblemError `BAD_USER_INPUT` that lists each representation without a valid type or key.
  */
 function referencesIn(representations: readonly unknown[]): RowReference[] {
   const faults: ErrorDetail[] = [];
@@ -69,7 +69,7 @@ class SubgraphService {
   sdl!: string;
 }
 
-/** The root fields of a subgraph (Apollo Federation subgraph specification). */
+/** Resolves `_service` and `_entities`, the root fields of a subgraph (Apollo Federation subgraph specification). */
 @Resolver()
 class EntityResolver {
   constructor(
@@ -105,7 +105,7 @@ class EntityResolver {
   }
 }
 
-/** The additions to schema.graphql that a router needs: the keys. */
+/** The additions to schema.graphql that a federation router needs: the `@key` of each entity type. */
 const FEDERATION = parse(`
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
   ${Object.entries(KEYS)
@@ -113,7 +113,7 @@ const FEDERATION = parse(`
     .join('\n')}
 `);
 
-/** The schema as a subgraph of Apollo Federation 2. */
+/** Builds the schema as a subgraph of Apollo Federation 2. */
 export function buildSubgraph(parts: SchemaParts, rows: TypedRows): GraphQLSchema {
   const sdl = subgraphSdl(buildSchema(parts));
   const schema = buildSchema({ ...parts, resolvers: [...parts.resolvers, new EntityResolver(rows, sdl)] });
@@ -121,9 +121,9 @@ export function buildSubgraph(parts: SchemaParts, rows: TypedRows): GraphQLSchem
   return schema;
 }
 
-/** The schema from which supergraphs are composed. @throws Error if the subgraph is invalid. */
+/** The SDL of the subgraph, from which a supergraph is composed. @throws Error if the subgraph is invalid. */
 function subgraphSdl(schema: GraphQLSchema): string {
-  // Other subgraphs may have pages, too. A directive on the extension of a type would not apply to its fields.
+  // @shareable, because other subgraphs may define `PageInfo` too. On `extend type` it would not apply to the fields.
   const sdl = printed(schema).replace(/^type PageInfo /m, '$&@shareable ');
   const typeDefs = concatAST([FEDERATION, parse(sdl)]);
   const { data } = graphqlSync({ schema: buildSubgraphSchema({ typeDefs }), source: '{ _service { sdl } }' });

@@ -8,9 +8,9 @@ import { orderByOf, pageArgsOf } from '../graphql/page-args';
 import { DateTime, Id } from '../graphql/scalars';
 import { CategorySortField, InventorySortField, OrderSortField, PetSortField, PetStatus } from './enums';
 
-/** The name of a pet or a category. */
+/** Bounds the length of the name of a pet or a category. */
 export const Name = () => Text(1, 255);
-/** The description of a category. */
+/** Bounds the length of the description of a category. */
 export const Description = () => Text(0, 2000);
 
 @InputType({ description: 'A pet to create.' })

@@ -5,22 +5,22 @@ import { COLUMNS } from '../database/generated/columns';
 import { nodeIdOf, sortOrders, type Table } from '../database/reading/table';
 import { rowLock } from '../database/writing';
 
-/** A pet as read. Relations are present if they were read with it. */
+/** A pet as read from the database. `category` and `inventory` are present only if the same statement read them. */
 export type PetRow = Pet & { category?: CategoryRow; inventory?: InventoryRow | null };
 export type CategoryRow = Category;
-/** An order as read, without the units it has reserved. */
+/** An order as read from the database, without the number of reserved units, which is internal. */
 export type OrderRow = Omit<Order, 'reserved'> & { pet?: PetRow | null };
-/** Stock with its pet's status, which is stored only with the pet. */
+/** An inventory entry with the status of its pet, which comes from the table of pets. */
 export type InventoryRow = Inventory & Pick<Pet, 'status'> & { pet?: PetRow };
 
-/** The topics of subscriptions, and the rows of each. */
+/** The topics of subscriptions, and the type of the rows of each topic. */
 export interface Topics {
   pet: PetRow;
   order: OrderRow;
   inventory: InventoryRow;
 }
 
-/** Announces a change once the session's transaction commits. */
+/** Publishes a change to subscribers once the session's transaction commits. */
 export function announceChange<T extends keyof Topics>(
   session: Session,
   change: Change<Topics[T]> & { topic: T },
@@ -33,8 +33,8 @@ const { reserved: _, ...orders } = COLUMNS.orders;
 const inventory = { ...stock, status: pets.status };
 
 /**
- * Locks on the rows of a table. Lock in this order: orders, stock, pets. The deletion of a pet must exclude new orders and
- * stock of the pet, so its lock is stronger.
+ * Row locks by table. To avoid deadlocks, lock orders first, then inventory, then pets. The lock on a pet is stronger (`for
+ * update`): while a pet is being deleted, no order or inventory entry may be added for it.
  */
 export const LOCK = {
   category: rowLock<Category>(categories, 'id', 'no key update'),

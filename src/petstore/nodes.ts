@@ -22,8 +22,8 @@ export type NodeType = (typeof NODE_TYPES)[number];
 const FORM = /^(\w+):([1-9][0-9]{0,18})$/;
 
 /**
- * An identifier that is unique across types: the type and the int64 id, as base64url of `Pet:7`, which
- * `database/reading` writes as SQL. Opaque to clients.
+ * An identifier that is unique across all types: the type and the int64 id (`Pet:7`), encoded as base64url. It is opaque to
+ * clients. `database/reading` has an SQL expression that computes the same identifier.
  */
 class NodeId extends OtherId {
   constructor(
@@ -33,7 +33,7 @@ class NodeId extends OtherId {
     super();
   }
 
-  /** @returns `undefined` if the text is no node id. */
+  /** Parses a node id. @returns `undefined` if the text is not a node id. */
   static parse(text: string): NodeId | undefined {
     const [, name, digits = ''] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
     const type = NODE_TYPES.find((each) => each === name);
@@ -47,14 +47,14 @@ class NodeId extends OtherId {
   }
 }
 
-/** The form of node ids among identifiers. */
+/** The form of node ids, for those arguments of type `ID` that accept them. */
 export const NODE_ID: IdForm = {
   description: 'a `nodeId` is opaque',
   rule: 'a nodeId where one is taken',
   parse: NodeId.parse,
 };
 
-/** Finds rows of one type, by id. */
+/** Finds rows of one type by their ids. */
 interface Finder {
   find(session: Session, ids: readonly bigint[], selection: Selection): Promise<ReadonlyMap<bigint, object>>;
 }
@@ -71,7 +71,10 @@ export type SelectionOf = (type: NodeType) => Selection;
 export class TypedRows {
   constructor(private readonly finders: Readonly<Record<NodeType, Finder>>) {}
 
-  /** Reads each type with one statement. @returns the rows, in the order of the references; `undefined` for missing rows. */
+  /**
+   * Finds rows, with one statement per type.
+   * @returns the rows in the order of the references; `undefined` in place of each missing row.
+   */
   async find(
     session: Session,
     references: readonly RowReference[],
@@ -90,12 +93,12 @@ export class TypedRows {
   }
 }
 
-/** Rows are plain objects, so each needs the name of its type. */
+/** Adds the name of the type to a row, since rows are plain objects and GraphQL must know their type. */
 function typed(row: object, type: NodeType): TypedRow {
   return Object.assign(row, { __typename: type });
 }
 
-/** A row of one of the types, as the interface's resolvers return it. */
+/** A row with the name of its type. Fields that return an interface or union need the name. */
 export interface TypedRow {
   readonly __typename: NodeType;
 }
@@ -149,7 +152,11 @@ export class NodeResolver {
   }
 }
 
-/** @param pathOf the path of each id. @throws ProblemError `BAD_USER_INPUT` that names each invalid id. */
+/**
+ * Checks that all ids are node ids.
+ * @param pathOf returns the path of an id in error messages.
+ * @throws ProblemError `BAD_USER_INPUT` that lists every other id.
+ */
 function nodeIdsIn(ids: readonly AnyId[], pathOf: (index: number) => string): NodeId[] {
   const nodeIds = ids.filter((id) => id instanceof NodeId);
   if (nodeIds.length === ids.length) return nodeIds;

@@ -9,7 +9,7 @@ export const MAX_SAMPLE_PETS = 1_000_000;
 
 const BATCH = 10_000;
 
-/** Names, the first categories for a small store; `src` and `dist` are both beside `prisma`. */
+/** The names to choose from. A store with few categories gets the first ones. The path is valid from `src` and `dist`. */
 const NAMES: {
   readonly categories: readonly (readonly [name: string, description: string])[];
   readonly petNames: readonly string[];
@@ -17,14 +17,18 @@ const NAMES: {
 } = JSON.parse(readFileSync(join(__dirname, '..', '..', 'prisma', 'sample-names.json'), 'utf8'));
 
 /**
- * SQL for a pseudo-random number in [0, 1), always the same for the same row.
- * @param row SQL for the row's number. @param attribute different numbers give independent results.
+ * SQL for a pseudo-random number in [0, 1). It is always the same for the same row and attribute.
+ * @param row SQL for the row's number.
+ * @param attribute different numbers give independent results.
  */
 function draw(row: string, attribute: number): string {
   return `((hashint8extended(${row}, ${attribute}) & 4294967295) / 4294967296.0::float8)`;
 }
 
-/** SQL for one element of an array, drawn. @param skew 1, or more if the first elements are more popular. */
+/**
+ * SQL for a pseudo-random element of an array.
+ * @param skew 1 for a uniform choice. A higher number favours the first elements.
+ */
 function pick(array: string, row: string, attribute: number, skew = 1): string {
   return `(${array})[1 + floor(${draw(row, attribute)} ^ ${skew} * cardinality(${array}))::int]`;
 }
@@ -35,7 +39,7 @@ const CATEGORIES = statement(
   'insert into categories (name, description) select * from unnest($1::text[], $2::text[]) returning id',
 );
 
-/** Pets, and stock for three fifths of them; sold pets have no stock. */
+/** Inserts pets, and inventory entries for three fifths of them. The quantity for sold pets is 0. */
 const PETS = statement(`with added as (
   insert into pets (name, status, category_id)
   select
@@ -52,7 +56,7 @@ const PETS = statement(`with added as (
 )
 select min(id) as first, (select count(*) from stocked)::int as stocked from added`);
 
-/** Orders: complete ones have shipped within half a year, the others will within weeks or have no date yet. */
+/** Inserts orders. Complete orders were shipped within the last half year. Others have a date in the next weeks, or none. */
 const ORDERS = statement(`insert into orders (pet_id, quantity, ship_date, complete, reserved)
 select pets.id, drawn.quantity, ship_date, complete, case when inventory.pet_id is null then 0 else drawn.quantity end
 from generate_series($1::bigint, $2::bigint) as i
@@ -71,18 +75,18 @@ order by i`);
 
 const ANALYZE = statement('analyze categories, pets, orders, inventory');
 
-/** The numbers of categories and orders of a store with this many pets. */
+/** The numbers of categories and orders in a sample with this many pets. */
 export function sampleSize(pets: number): { categories: number; orders: number } {
   const categories = Math.max(1, Math.round(Math.sqrt(pets) / 2));
   return { categories: Math.min(categories, NAMES.categories.length), orders: Math.floor(pets / 2) };
 }
 
 /**
- * Fills an empty database with a realistic store of `pets` pets (1 to {@link MAX_SAMPLE_PETS}); the same number always
- * yields the same store. Stock is reduced by its orders. Rows are inserted in batches, so an interrupted load leaves a
- * partial store.
- * @returns the numbers of rows.
+ * Fills an empty database with a realistic store. The same number of pets always gives the same store. The quantities in
+ * stock are what is left after the orders. Rows are inserted in batches, so an interrupted load leaves an incomplete store.
+ * @param pets the number of pets, 1 to {@link MAX_SAMPLE_PETS}.
  * @param onProgress called after every batch with the number of pets and orders inserted so far and in total.
+ * @returns the number of rows per table.
  * @throws Error with a one-line message if the database is not empty.
  */
 export async function loadSampleData(
@@ -116,7 +120,7 @@ export async function loadSampleData(
   return { ...size, pets, inventory };
 }
 
-/** What `npm run seed` loads. */
+/** The sample data that `npm run seed` loads. */
 export const SAMPLES: Samples = {
   what: 'categories, pets, orders and stock',
   unit: 'pets',
@@ -129,7 +133,7 @@ export const SAMPLES: Samples = {
   },
 };
 
-/** The numbers from 1 to `count`, in ranges. */
+/** Splits the numbers from 1 to `count` into ranges of at most `BATCH` numbers. */
 function* batches(count: number): Iterable<[from: number, to: number]> {
   for (let from = 1; from <= count; from += BATCH) yield [from, Math.min(from + BATCH - 1, count)];
 }

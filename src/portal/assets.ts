@@ -4,9 +4,9 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** Always in `src`, also for the build in `dist`: nothing there is compiled. */
+/** The directory of the files for browsers. They are not compiled, so the build in `dist` reads them from `src` too. */
 const PUBLIC = join(__dirname, '..', '..', 'src', 'portal', 'public');
-/** Packages as they are shipped for browsers, copied by `prisma/generate.mjs`. */
+/** The directory of packages' browser builds, which `prisma/generate.mjs` copies here. */
 const VENDOR = join(__dirname, '..', '..', 'src', 'portal', 'vendor');
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -17,17 +17,20 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** A file as it is served. */
+/** A file with everything that is needed to serve it. */
 export interface Asset {
   readonly type: string;
   readonly body: Buffer;
-  /** Only what must be revalidated has one: other files have the hash in their path. */
+  /** The ETag of a file that browsers must revalidate; `undefined` for files that have a hash in their path. */
   readonly etag?: string;
-  /** The gzipped body: computed on first use, then cached. */
+  /** Returns the gzipped body. It is computed once, on first use. */
   gzipped(): Promise<Buffer>;
 }
 
-/** The files that pages load, read once. Their path contains a hash of their content, so browsers may cache them for good. */
+/**
+ * The files that pages load. They are read once, at the start. Their path contains a hash of their content, so browsers may
+ * cache them without ever revalidating them.
+ */
 export class Assets {
   private readonly files = new Map<string, Asset>();
   /** `/assets/3f9a…`, without a trailing slash. */

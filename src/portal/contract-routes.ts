@@ -9,18 +9,18 @@ import { etagOf, JSON_TYPE } from '../rest/representation';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 
-/** RFC 9512. */
+/** The media type of YAML (RFC 9512). */
 const YAML_TYPE = 'application/yaml; charset=utf-8';
 const SDL_TYPE = 'application/graphql; charset=utf-8';
 
-/** The OpenAPI document, and the GraphQL schema with its directives, which introspection does not show. */
+/** Registers the routes of the OpenAPI document and the GraphQL schema, with the directives that introspection lacks. */
 export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Document, schema: GraphQLSchema): void {
   textRoute(app, '/openapi.json', JSON_TYPE, () => exactJson(document, null, 2) ?? '');
   textRoute(app, '/openapi.yaml', YAML_TYPE, () => asYaml(document));
   textRoute(app, '/schema.graphql', SDL_TYPE, () => printed(schema));
 }
 
-/** @param write called when the text is first asked for. */
+/** Registers a route that serves a text. @param write creates the text. It is called once, on the first request. */
 function textRoute(app: FastifyInstance, url: string, type: string, write: () => string): void {
   const make = () => {
     const text = write();

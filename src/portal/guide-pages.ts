@@ -10,7 +10,7 @@ export function guidePage(groups: readonly Group[], guide: Guide): PageContent {
   }));
 }
 
-/** The page that introduces all guides. */
+/** The page at `/docs`, with a card for each guide. */
 export function overviewPage(groups: readonly Group[]): PageContent {
   const summary = 'Guides for callers and operators, and the reference of the REST interface.';
   return pageOf(groups, { title: 'Documentation', href: '/docs', summary }, () => ({
@@ -18,7 +18,7 @@ export function overviewPage(groups: readonly Group[]): PageContent {
   }));
 }
 
-/** The page for unknown addresses below /docs. */
+/** The page for unknown paths below `/docs`. */
 export function missingPage(groups: readonly Group[]): PageContent {
   const summary = 'There is no page at this address.';
   const page = pageOf(groups, { title: 'No such page', href: '', summary }, () => ({
@@ -39,7 +39,7 @@ function pageOf(groups: readonly Group[], page: Entry, parts: () => Record<strin
   };
 }
 
-/** All pages, with the current one marked. */
+/** Links to all pages of the documentation. The link to the current page is marked. */
 function navigation(groups: readonly Group[], current: string): string {
   const item = ({ title, href }: Entry) => `<li>${link(href, title, current)}</li>`;
   return groups.map(({ title, entries }) => `<h2>${title}</h2>\n<ul>${entries.map(item).join('\n')}</ul>`).join('\n');
@@ -53,7 +53,7 @@ function cards(groups: readonly Group[]): string {
     .join('\n');
 }
 
-/** The sections of a page. */
+/** Links to the sections of a page; empty if there are fewer than two. */
 function outline({ parsed }: Guide): string {
   const entries = parsed()
     .sections.filter(({ level }) => level === 2 || level === 3)

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { type Parsed, parse } from './markdown';
 
-/** The project's directory, also for the build in `dist`. */
+/** The project's directory. The path is valid from `src` and from the build in `dist`. */
 const PROJECT = join(__dirname, '..', '..');
 
 /** A page of the documentation. */
 export interface Entry {
   readonly title: string;
-  /** A path of this server. */
+  /** The path of the page on this server. */
   readonly href: string;
-  /** One sentence. */
+  /** A summary of the page in one sentence. */
   readonly summary: string;
 }
 
-/** A page that is a file of docs/. */
+/** A page whose content is a Markdown file in docs/. */
 export interface Guide extends Entry {
-  /** Parses the file when it is first called. */
+  /** Returns the parsed file. The first call parses it. */
   parsed(): Parsed;
 }
 
@@ -25,15 +25,15 @@ export interface Group {
   readonly entries: readonly Entry[];
 }
 
-/** A search result. The browser indexes all of them when the search is first opened. */
+/** An entry of the search index, which browsers load when the search is first opened: a section or a REST operation. */
 export interface Place {
   readonly kind: 'Guide' | 'REST';
   readonly title: string;
-  /** The page or tag that the place belongs to. */
+  /** The title of the guide, or the tag of the operation; empty for a whole page. */
   readonly within: string;
   readonly text: string;
   readonly href: string;
-  /** Words that find the place although the page does not contain them. */
+  /** Synonyms: words that find this entry although its text does not contain them. */
   readonly also?: string;
 }
 
@@ -43,7 +43,7 @@ export const REST_REFERENCE: Entry = {
   summary: 'Every operation of the REST interface in Swagger UI, ready to try.',
 };
 
-/** The pages in their order: {@link REST_REFERENCE}, and files of docs/ for callers and operators. */
+/** The pages of the documentation in order, by group. A text is the name of a Markdown file in docs/. */
 const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry)[]])[] = [
   ['Begin', ['getting-started']],
   ['GraphQL clients', ['graphql-clients', 'relay', 'live-events', 'trusted-documents', 'federation']],
@@ -53,7 +53,7 @@ const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry
   ['In production', ['configuration', 'operations', 'scaling', 'postgresql', 'redis', 'backup', 'compatibility']],
 ];
 
-/** Synonyms for the search, by path. */
+/** Synonyms for the search, by the path of the page or section that they find. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   '/docs/rest': 'postman insomnia swagger playground',
   '/docs/graphql-clients': 'pagination paginate paging infinite scroll filter filtering sorting order by',
@@ -73,10 +73,10 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   '/docs/backup': 'export import pg_dump recovery migrate',
 };
 
-/** Files outside docs/ that the server has under another path. */
+/** The paths on this server for files outside docs/ that guides link to. */
 const SERVED: Readonly<Record<string, string>> = { 'schema.graphql': '/schema.graphql', 'README.md': '/docs' };
 
-/** Reads all pages, by group. @throws Error if a file is missing. */
+/** Reads the pages of all groups. @throws Error if a file is missing. */
 export function readGroups(): Group[] {
   return GROUPS.map(([title, pages]) => ({
     title,
@@ -110,7 +110,7 @@ function firstSentence(paragraph: string): string {
   return /^.*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
 }
 
-/** The URL of a link in a guide; `undefined` if this server does not have the file. */
+/** Converts a link in a guide to a URL on this server; `undefined` if this server does not have the file. */
 function urlOf(href: string): string | undefined {
   if (/^(https?:|#)/.test(href)) return href;
   const [target = '', anchor] = href.split('#');
@@ -121,7 +121,7 @@ function urlOf(href: string): string | undefined {
   return path && anchor !== undefined ? `${path}#${anchor}` : path;
 }
 
-/** Every section of the guides. */
+/** The search entries for all sections of the guides. */
 export function placesInGuides(guides: readonly Guide[]): Place[] {
   return guides.flatMap(({ title: page, href, parsed }) =>
     parsed().sections.map(({ level, id, title, text }) => ({

@@ -5,11 +5,11 @@ import loadLanguages from 'prismjs/components/index.js';
 loadLanguages.silent = true;
 loadLanguages(['bash', 'graphql', 'http', 'javascript', 'json', 'sql', 'typescript', 'yaml']);
 
-/** A heading with the text up to the next heading. */
+/** A section of a page: a heading, and the text up to the next heading. */
 export interface Section {
-  /** 1 to 6. */
+  /** The level of the heading, 1 to 6. */
   readonly level: number;
-  /** The anchor, as GitHub makes it from the title. */
+  /** The id of the heading. It is made from the title as GitHub does it. */
   readonly id: string;
   readonly title: string;
   readonly text: string;
@@ -17,7 +17,7 @@ export interface Section {
 
 export interface Parsed {
   readonly sections: readonly Section[];
-  /** Renders the page, which takes much longer than parsing it. */
+  /** Renders the page as HTML. A separate step, because it takes much longer than parsing. */
   html(): string;
 }
 
@@ -29,8 +29,8 @@ const { rules } = markdown.renderer;
 export const escaped = markdown.utils.escapeHtml;
 
 /**
- * Parses a page of Markdown.
- * @param urlOf maps a link of the file to a URL of this server; `undefined` if the server does not have the target.
+ * Parses a Markdown page.
+ * @param urlOf maps a link in the page to a URL on this server, or to `undefined` if this server does not have the target.
  */
 export function parse(text: string, urlOf: (href: string) => string | undefined): Parsed {
   const tokens = markdown.parse(text, {});
@@ -46,7 +46,7 @@ export function parse(text: string, urlOf: (href: string) => string | undefined)
     } else if (section && tokens[index - 1]?.type !== 'heading_open') {
       section.text = `${section.text} ${plain(token)}`.replace(/\s+/g, ' ').trim();
     }
-    // An empty corner of a table with headings on two sides is no heading.
+    // An empty header cell, in the corner of a table, becomes an ordinary cell.
     const end = tokens[index + 2];
     if (token.type === 'th_open' && end && next?.content === '') token.tag = end.tag = 'td';
     retarget(token.children ?? [], urlOf);
@@ -79,7 +79,10 @@ function retarget(tokens: readonly MarkdownIt.Token[], urlOf: (href: string) => 
   }
 }
 
-/** Wide code scrolls by itself, also with the keyboard. The language may be a short name: `sh`, `ts`. */
+/**
+ * Highlights the syntax of a code block. `tabindex` lets users scroll wide code with the keyboard.
+ * @param language may be a short name such as `sh` or `ts`.
+ */
 function highlight(code: string, language: string): string {
   const grammar = Prism.languages[language];
   const html = grammar ? Prism.highlight(code, grammar, language) : escaped(code);
@@ -94,7 +97,7 @@ rules.heading_close = (tokens, index) => {
 };
 rules.table_open = () => '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n';
 rules.table_close = () => '</table></div>\n';
-// Lets a narrow column break a name between its words (`retry|After`) instead of before its last letter.
+// Allows line breaks between the words of a name (`retry|After`), so that narrow columns do not break it within a word.
 rules.code_inline = (tokens, index) => {
   const code = escaped(tokens[index]?.content ?? '');
   return `<code>${code.replace(/\w[_/](?=\w)|[a-z](?=[A-Z])/g, '$&<wbr>')}</code>`;

@@ -2,15 +2,15 @@ import { REST_REFERENCE } from './guides';
 import { GRAPHIQL, SANDBOX, SWAGGER_UI } from './page';
 import { fill, type PageContent } from './templates';
 
-/** The key of the tab and its quota, in the top bar. */
+/** The field for the API key, and the remaining quota, in the top bar. */
 const EXPLORER_TOOLS = `${fill('key')}\n<p id="quota" class="standing soft" role="status"></p>`;
 
-/** The content of a page that its script fills. */
+/** The empty content of a page that a script fills. @param instead the hint for browsers without JavaScript. */
 function needsScripts(name: string, instead: string): string {
   return `<main id="content"><noscript><p class="notice">${name} needs JavaScript. ${instead}</p></noscript></main>`;
 }
 
-/** The pages beside the guides and Sandbox. */
+/** All pages except the guides and Apollo Sandbox. */
 export const CONTENTS: readonly PageContent[] = [
   {
     path: '/',
@@ -52,7 +52,7 @@ export const CONTENTS: readonly PageContent[] = [
   },
 ];
 
-/** What browsers get at `/graphql`. */
+/** The page that browsers get at `/graphql`. */
 export const SANDBOX_CONTENT: PageContent = {
   path: '/graphql',
   title: 'Apollo Sandbox',

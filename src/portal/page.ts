@@ -3,7 +3,7 @@ import { etagOf } from '../rest/representation';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 
-/** What a page may load, by directive of the Content-Security-Policy; anything else is not allowed. */
+/** The sources that a page may load from, by directive of the Content-Security-Policy. All other sources are forbidden. */
 export type Policy = Readonly<Record<string, readonly string[]>>;
 
 /** The policy of pages that load everything from this server. */
@@ -18,24 +18,27 @@ export const OWN: Policy = {
   'frame-ancestors': ["'none'"],
 };
 
-/** GraphiQL's fonts are in its style sheet. */
+/** GraphiQL needs `data:` fonts, which are in its style sheet. */
 export const GRAPHIQL: Policy = { ...OWN, 'font-src': ['data:'] };
 
-/** Swagger UI sets inline styles, and its icons are `data:` URLs in its style sheet. */
+/** Swagger UI needs inline styles, and `data:` images for the icons in its style sheet. */
 export const SWAGGER_UI: Policy = {
   ...OWN,
   'style-src': ["'self'", "'unsafe-inline'"],
   'img-src': ["'self'", 'data:'],
 };
 
-/** Sandbox is a script and a frame from Apollo; its requests are sent by our page, to this server. GraphiQL may stand in for it. */
+/**
+ * Sandbox needs a script and a frame from Apollo. Its GraphQL requests are sent by this page to this server. The page shows
+ * GraphiQL if Apollo cannot be reached, so it allows what GraphiQL needs too.
+ */
 export const SANDBOX: Policy = {
   ...GRAPHIQL,
   'script-src': ["'self'", 'https://embeddable-sandbox.cdn.apollographql.com'],
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
 
-/** The headers of a page in addition to those of all files: its policy, and the headers that isolate it from other sites. */
+/** The headers that only pages have: the Content-Security-Policy, and headers that isolate the page from other sites. */
 function headersOf(policy: Policy): Record<string, string> {
   return {
     'content-security-policy': Object.entries(policy)
@@ -51,11 +54,11 @@ const HTML = 'text/html; charset=utf-8';
 export interface PageOptions {
   readonly policy?: Policy;
   readonly type?: string;
-  /** 200 by default. Browsers revalidate no other. */
+  /** The HTTP status, 200 by default. Pages with another status have no ETag. */
   readonly status?: number;
 }
 
-/** A page or a file of data, made on the first request. Browsers revalidate it on every request. */
+/** A page or data file. Its text is created on the first request. Browsers revalidate it before each use. */
 export class Page {
   private readonly headers: Readonly<Record<string, string>>;
   private asset: Asset | undefined;

@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { Place } from './guides';
 
-/** The operations of the REST interface, for the search. */
+/** The search entries for all operations of the REST interface. */
 export function placesInRest({ paths }: OpenAPIV3.Document): Place[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item ?? {}).flatMap(([method, operation]) => {

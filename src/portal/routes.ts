@@ -14,7 +14,7 @@ import { placesInRest } from './rest-places';
 import { sendAsset } from './send-asset';
 import { type PageContent, renderPage } from './templates';
 
-/** The contract that the pages show. */
+/** The documents of both interfaces that the pages show. */
 export interface PortalOptions {
   /** Served at `/openapi.json`, and shown at `/docs/rest`. */
   readonly document: OpenAPIV3.Document;
@@ -22,7 +22,7 @@ export interface PortalOptions {
   readonly schema: GraphQLSchema;
 }
 
-/** A year: the content of these paths never changes. */
+/** Lets browsers cache a file for a year without revalidation. For paths whose content never changes. */
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 
@@ -33,7 +33,10 @@ function searchIndex(groups: readonly Group[], document: OpenAPIV3.Document): Pl
   return places.map((place) => ({ ...place, text: place.text.replaceAll('`', ''), also: SYNONYMS[place.href] }));
 }
 
-/** The web pages, and the documents of both interfaces. They cost no quota, and accept wrong keys. */
+/**
+ * Creates the web pages, and the routes for the OpenAPI document and the GraphQL schema. Requests for them use no quota, and
+ * are answered even with a wrong key.
+ */
 export function createPortal({ document, schema }: PortalOptions): Portal {
   const assets = new Assets();
   const groups = readGroups();
@@ -65,7 +68,7 @@ function pageRoutes(app: FastifyInstance, assets: Assets, pages: ReadonlyMap<str
   }
   for (const [from = '', to = ''] of redirects)
     readRoute(app, from, { handler: (_request, reply) => reply.redirect(to, 301) });
-  // Browsers and Sandbox request these paths without being told to.
+  // Browsers and Sandbox request these fixed paths by default.
   for (const url of ['/favicon.svg', '/favicon.ico'])
     readRoute(app, url, { handler: (_request, reply) => sendAsset(reply, assets.find('favicon.svg'), A_DAY) });
   readRoute(app, `${assets.path}/*`, {

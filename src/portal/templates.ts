@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { escaped } from './markdown';
 import type { PageOptions } from './page';
 
-/** Always in `src`, also for the build in `dist`: nothing there is compiled. */
+/** The directory of the templates. They are not compiled, so the build in `dist` reads them from `src` too. */
 const DIRECTORY = join(__dirname, '..', '..', 'src', 'portal', 'pages');
 
 const TEMPLATES = new Map(
@@ -20,13 +20,13 @@ const SITE = [
   ['/admin', 'Keys'],
 ] as const;
 
-/** What a page adds to the template of all pages. */
+/** The parts of a page that differ from other pages. `renderPage` puts them into the common template. */
 export interface PageContent extends PageOptions {
   readonly path: string;
   readonly title: string;
   readonly description: string;
   readonly layout: 'sheet' | 'docs' | 'explorer' | 'explorer long';
-  /** Style sheets and scripts by their names in `Assets`, beside `site.css`. */
+  /** The names in `Assets` of the page's style sheets and scripts, in addition to `site.css`. */
   readonly files: readonly string[];
   /** HTML at the end of the top bar. */
   readonly tools?: string;
@@ -34,7 +34,7 @@ export interface PageContent extends PageOptions {
   content(): string;
 }
 
-/** What the pages of a service share. */
+/** Properties that are the same for all pages. */
 export interface Site {
   /** The name of the service. */
   readonly product: string;
@@ -47,7 +47,7 @@ export function renderPage(page: PageContent, { product, assets }: Site): string
   const { path, title, description, layout, files, tools = '' } = page;
   const tagOf = (file: string) => {
     if (file.endsWith('.css')) return `<link rel="stylesheet" href="${assets}/${file}">`;
-    // Scripts of packages are not modules.
+    // The scripts of packages are classic scripts, not modules.
     return `<script src="${assets}/${file}" ${file.startsWith('vendor/') ? 'defer' : 'type="module"'}></script>`;
   };
   return fill('page', {
@@ -67,7 +67,7 @@ export function link(href: string, title: string, current: string): string {
   return `<a href="${href}"${href === current ? ' aria-current="page"' : ''}>${escaped(title)}</a>`;
 }
 
-/** A file of `pages`; each comment with a name is replaced by the part of that name. */
+/** Returns the template in the file `pages/<name>.html`. Each comment `<!-- x -->` in it is replaced by `parts.x`. */
 export function fill(name: string, parts: Readonly<Record<string, string>> = {}): string {
   return String(TEMPLATES.get(name)).replace(/<!-- (\w+) -->/g, (_, part: string) => parts[part] ?? '');
 }

@@ -4,15 +4,17 @@ import { IPv4, IPv6 } from 'ipaddr.js';
 /** The prefix with which a dual-stack socket usually reports an IPv4 client. */
 const MAPPED = '::ffff:';
 
-/** 16-bit groups in the network part of an IPv6 address. */
+/** Number of 16-bit groups in the network part of an IPv6 address. */
 const NETWORK_GROUPS = 4;
 
-/** All texts that are not addresses have one quota. Otherwise a caller could invent texts to get more quotas. */
+/**
+ * The subject of all texts that are not addresses. They share one quota, so that callers cannot invent texts to get more.
+ */
 const UNKNOWN = 'unknown';
 
 /**
- * The rate-limit subject of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, written as its first
- * address. The function maps a subject to itself, so a displayed subject can be used as input.
+ * The rate-limit subject of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, written as its
+ * first address. The function maps a subject to itself, so a displayed subject can be used as input.
  * @param ip `undefined` if the client reset the connection before its address was read.
  */
 export function subjectOfAddress(ip: string | undefined): string {
@@ -26,7 +28,8 @@ function networkOf(ip: string): string {
   const [withoutZone = ip] = ip.split('%', 1);
   const address = IPv6.parse(withoutZone);
   const range = address.range();
-  // Translators (RFC 6052) and dual-stack sockets show all IPv4 clients in one IPv6 network: one quota would be for all.
+  // Translators (RFC 6052) and dual-stack sockets show all IPv4 clients in one IPv6 network. Without this conversion, these
+  // clients would share one quota.
   if (range === 'ipv4Mapped' || range === 'rfc6052') {
     return new IPv4(address.toByteArray().slice(12)).toString();
   }

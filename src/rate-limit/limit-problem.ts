@@ -1,13 +1,13 @@
 import { ExpectedError, type Problem } from '../errors/errors';
 import type { LimitStatus } from './limit-status';
 
-/** The error for a request of a banned caller, or over its limit; `undefined` otherwise. */
+/** The error for a request over the limit or from a banned caller; `undefined` otherwise. */
 export function limitError(limitStatus: LimitStatus): ExpectedError | undefined {
   const problem = limitProblem(limitStatus);
   return problem && new ExpectedError(problem.code, problem.status, problem.message);
 }
 
-/** The same without an `Error` object, whose stack trace is too expensive under a flood of rejected requests. */
+/** Like {@link limitError}, but without an `Error`, whose stack trace is too expensive under a flood of requests. */
 export function limitProblem(limitStatus: LimitStatus): Problem | undefined {
   const { verdict, inForce, retryAfterMs = 0, bannedUntil = 0 } = limitStatus;
   if (verdict !== 'banned' && verdict !== 'limited') return undefined;

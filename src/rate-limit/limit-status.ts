@@ -2,7 +2,7 @@ import { FREE_FACTOR, type Quota, WINDOWS } from './plans';
 import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 import type { State } from './state';
 
-/** A caller whose requests are counted. `id`: a key id or a client address. */
+/** A caller whose requests are counted. `id` is a key id or a client address. */
 export interface Subject {
   readonly id: string;
   readonly quota: Quota;
@@ -26,15 +26,19 @@ export interface LimitStatus {
   readonly quota: Quota;
   readonly windows: readonly [minute: Window, day: Window];
   /**
-   * The window with the fewest requests left (the minute if equal). On a rejection the exceeded window, or of two the window
-   * that ends later. Named `uncounted` if the limit on requests free of quota was exceeded.
+   * The window with the fewest requests left, or the minute if both have the same number left. On a rejection, the exceeded
+   * window; if several are exceeded, the window that ends last. Its name is `uncounted` if the limit on free requests was
+   * exceeded.
    */
   readonly inForce: Window;
   /**
-   * On `limited` and `banned`: time until the same request passes if the caller sends nothing else. Never too short.
+   * On `limited` and `banned`: the time until the same request is allowed, if the caller sends no others. Never too short.
    */
   readonly retryAfterMs: number | undefined;
-  /** Set during a ban. On `limited`, this rejection started the ban; on `allowed`, the request is for a page. */
+  /**
+   * When the ban ends; set during a ban. With the verdict `limited`, this rejection started the ban. With `allowed`, the
+   * request is of the kind `page`.
+   */
   readonly bannedUntil: number | undefined;
 }
 
@@ -55,10 +59,10 @@ export function limitStatusOf(
   if (verdict === 'allowed' || verdict === 'too-expensive') {
     return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil };
   }
-  // For a free request, or a cost that can never pass, a window is exceeded if no request is left in it.
+  // Free requests, and costs over a whole window, need 1: a window is exceeded only if no request is left in it.
   const needed = kind !== 'counted' || exceedsQuota(cost, quota) ? 1 : cost;
   const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
-  // A free request is limited by the limit on free requests only. For a banned caller any exceeded window counts.
+  // Only the limit on free requests applies to a free request. For a banned caller, any exceeded window counts.
   const limiting = kind === 'counted' ? windows : verdict === 'banned' ? [...windows, ceiling] : [ceiling];
   const exceeded = limiting
     .filter(({ used, limit }) => used + needed > limit)

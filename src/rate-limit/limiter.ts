@@ -6,16 +6,19 @@ import type { RedisStore } from './redis-store';
 import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 
 /**
- * Called for each decision that counts as usage. An allowed operation adds its cost to the requests. A rejected operation adds
- * one to `refused`, whatever its cost, and one to `bans` if a ban starts.
+ * Called for each decision that counts as usage. An allowed operation adds its cost to the requests. A rejected operation
+ * adds one to `refused`, whatever its cost, and one to `bans` if a ban starts.
  * @param keyId `undefined` for anonymous callers.
  */
 export type OnUsage = (keyId: string | undefined, requests: number, refused: number, bans: number) => void;
 
 export interface LimiterOptions extends MemoryStoreOptions {
-  /** The store for all instances; without it requests are counted in this process. */
+  /** The store that all instances share. Without it, requests are counted in this process. */
   readonly redis?: Pick<RedisStore, 'take' | 'peek' | 'liftBan' | 'probe' | 'close'> | undefined;
-  /** The fraction of each quota that this instance grants while Redis is unreachable; with n instances, 1/n keeps to the plan. */
+  /**
+   * The fraction of each quota that this instance grants while Redis is unreachable. With n instances, the fraction 1/n
+   * keeps the total within the plan.
+   */
   readonly fallbackFraction?: number;
   /** How long requests are counted in memory before Redis is tried again, in milliseconds. */
   readonly retryMs?: number;
@@ -25,12 +28,12 @@ export interface LimiterOptions extends MemoryStoreOptions {
 }
 
 /**
- * Counts the requests of all interfaces, in Redis if it is configured, else in memory. Each operation is atomic: no more
- * concurrent requests pass than the quota allows. Decisions in memory are returned without a promise.
+ * Counts the requests of all interfaces, in Redis if it is configured, else in memory. Each decision is atomic, so
+ * concurrent requests cannot exceed the quota. Decisions in memory are returned without a promise.
  *
- * If Redis is unreachable, the service must neither fail nor be unlimited. The instance then counts in memory, with a fraction
- * of each quota and separate bans, and tries Redis again every second. Counts in memory are not transferred to Redis. They are
- * kept, so that an unstable Redis does not grant the fraction again each time.
+ * If Redis is unreachable, the service must neither fail nor be unlimited. The instance then counts in memory, with a
+ * fraction of each quota and separate bans, and tries Redis again every second. Counts in memory are not transferred to
+ * Redis. Memory keeps them, so that callers do not get a new fraction each time Redis fails.
  */
 export class Limiter {
   /** The store in use; `fallback` is memory while Redis is unreachable. */
@@ -39,7 +42,7 @@ export class Limiter {
   bansBegun = 0;
   private readonly memory: MemoryStore;
   private readonly options: LimiterOptions;
-  /** The fraction of each quota that is granted during a fallback. */
+  /** A cache of the reduced quotas for the fallback, by the quota of the plan. */
   private readonly fallbackQuotas = new WeakMap<Quota, Quota>();
   private retry: NodeJS.Timeout | undefined;
   private isClosed = false;
@@ -51,7 +54,7 @@ export class Limiter {
   }
 
   /**
-   * Tries Redis, so that the operator sees a wrong configuration at start.
+   * Tests Redis, so that the operator sees a wrong configuration at start.
    * @throws Error if Redis rejects this client.
    */
   async start(): Promise<void> {
@@ -86,7 +89,7 @@ export class Limiter {
     });
   }
 
-  /** Lifts a caller's ban, here and, if reachable, in Redis. @returns whether there was one. */
+  /** Lifts a caller's ban in memory and, if reachable, in Redis. @returns whether the caller was banned. */
   async liftBan(id: string): Promise<boolean> {
     const here = this.memory.liftBan(id);
     if (this.state !== 'redis') return here;
@@ -113,14 +116,20 @@ export class Limiter {
     return status;
   }
 
-  /** An operation that fits the quota takes at most the whole fallback quota, so that it is not rejected as too expensive. */
+  /**
+   * Counts in memory. An operation within the quota of the plan takes at most the whole fallback quota, so that it is not
+   * rejected as too expensive.
+   */
   private takeHere(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
     const here = this.subjectHere(subject);
     const most = Math.min(here.quota.perMinute, here.quota.perDay);
     return this.memory.take(here, exceedsQuota(cost, subject.quota) ? cost : Math.min(cost, most), kind);
   }
 
-  /** The subject with the quota in memory: all of it without Redis, otherwise the fraction, at least one request. */
+  /**
+   * The subject with its quota for counting in memory. Without a configured Redis it is the full quota, otherwise the
+   * fallback fraction of it, at least one request.
+   */
   private subjectHere(subject: Subject): Subject {
     const { redis, fallbackFraction = 0.5 } = this.options;
     if (!redis) return subject;
@@ -134,7 +143,7 @@ export class Limiter {
     return { id, quota: known };
   }
 
-  /** @param id the caller whose request failed: the retry must go to the same server of a cluster. */
+  /** @param id the caller whose request failed. The probe for recovery uses this id to reach the same cluster node. */
   private leaveRedis(id: string, error: unknown): void {
     if (this.isClosed || this.state === 'fallback') return;
     this.state = 'fallback';

@@ -12,8 +12,8 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * Counts in this process, synchronously: exact for one instance, and lost when it ends. At the maximum number of callers the
- * least recently used is evicted, and starts with a full quota again.
+ * Counts requests in this process, synchronously. Counts are exact for one instance, and lost when the process ends. At the
+ * maximum number of callers, the least recently used caller is evicted, and later starts with a full quota again.
  */
 export class MemoryStore {
   private readonly callers: LRUCache<string, State>;

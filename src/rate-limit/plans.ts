@@ -20,5 +20,5 @@ export const WINDOWS = { minute: 60, day: 86_400 } as const;
 export const MINUTE_MS = WINDOWS.minute * 1000;
 export const DAY_MS = WINDOWS.day * 1000;
 
-/** Requests free of quota are limited too: per minute, to this multiple of the plan's per-minute limit. */
+/** The limit on free requests per minute, as a multiple of the plan's limit on counted requests per minute. */
 export const FREE_FACTOR = 10;

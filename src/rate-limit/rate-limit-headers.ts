@@ -42,7 +42,7 @@ export function rateLimitHeaders(status: LimitStatus, now: number): Record<strin
   return headers;
 }
 
-/** A cache: a quota never changes, and there are few quotas. */
+/** A cache of policies by quota object. The numbers in a quota never change. */
 const policies = new WeakMap<Quota, string>();
 
 function policyOf(quota: Quota): string {

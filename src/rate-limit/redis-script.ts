@@ -4,7 +4,7 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
 import type { Verdict } from './rules';
 import { STATE_FIELDS, type State } from './state';
 
-/** The codes of requests that take nothing from the quota, in place of their cost. */
+/** Codes that replace the cost of requests that use no quota. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
 
 /** The fields that the script returns after each request: counts, and milliseconds until windows and bans end. */
@@ -22,13 +22,14 @@ export const REPORTED = [
 export const VERDICTS: readonly Verdict[] = ['allowed', 'limited', 'banned', 'too-expensive'];
 
 /**
- * The rules of rules.ts in Lua. Redis runs a script atomically, so deciding and taking are one step for all instances, by the
- * clock of Redis. The script decides several requests of a caller in sequence.
+ * The rules of rules.ts in Lua, with the clock of Redis. Redis runs a script atomically, so no other instance can count
+ * between the check and the update. One call decides several requests of a caller in sequence. It writes only changed
+ * fields, since formatting a number costs more than a decision.
  *
- * KEYS[1]: the caller's hash, the only key, as Redis Cluster requires. ARGV: banAfter, ban in ms, longest ban in ms, then
- * for each request perMinute, perDay, and its cost or its code.
- * @returns for each request: its verdict, then REPORTED. (On `lift` the verdict is `banned` if there was a ban.) Only
- * changed fields are written: formatting a number costs more than deciding.
+ * KEYS[1]: the caller's hash. It is the only key, so the script works in Redis Cluster. ARGV: banAfter, the first ban in
+ * ms, the longest ban in ms, then for each request perMinute, perDay, and the cost or one of CODES.
+ * @returns for each request: the index of its verdict, then the values of REPORTED. (On `lift` the verdict is `banned` if
+ * there was a ban.)
  */
 const SCRIPT = `
 local ALLOWED, LIMITED, BANNED, TOO_EXPENSIVE = 0, 1, 2, 3
@@ -125,7 +126,7 @@ end
 return decisions
 `;
 
-/** The script as a command: sent in full once per connection, then by hash. */
+/** Defines the script as a command. The client sends the script in full once per connection, then its hash. */
 export function defineScript(redis: RedisClient): void {
   redis.defineCommand('rateLimit', { numberOfKeys: 1, lua: SCRIPT });
 }

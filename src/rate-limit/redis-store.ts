@@ -30,15 +30,15 @@ interface Waiting {
 const CLOSE_MS = 1000;
 
 /**
- * Counts in Redis, exactly across all instances: one hash per caller, one command for all requests of a caller in two turns of
- * the event loop. A request without a reply within the time limit fails.
+ * Counts requests in Redis, exactly across all instances, with one hash per caller. All requests of a caller within two
+ * iterations of the event loop are one command. A request fails if Redis does not reply within the time limit.
  */
 export class RedisStore {
   private readonly options: Required<RedisStoreOptions>;
   /** Requests not sent yet, by caller. */
   private waiting = new Map<string, Waiting[]>();
 
-  /** @param redis is closed by `close`. */
+  /** @param redis the client, which `close` closes. */
   constructor(
     private readonly redis: RedisClient,
     options: RedisStoreOptions,
@@ -61,8 +61,9 @@ export class RedisStore {
   }
 
   /**
-   * Runs the script as for a request of this caller, in the same slot of a cluster, but on another key: a Redis that answers
-   * PING may still reject writes. Reconnects if there is no reply, since the connection may be half-open.
+   * Tests Redis by running the script, since a Redis that answers PING may still reject writes. The probe uses another key
+   * than requests of this caller, but the same cluster slot. Reconnects if there is no reply, since the connection may be
+   * half-open.
    */
   async probe(id: string): Promise<void> {
     const args = [...this.banArgs(), PLANS.FREE.perMinute, PLANS.FREE.perDay, CODES.free];
@@ -83,7 +84,8 @@ export class RedisStore {
 
   private ask(id: string, quota: Quota, cost: number, kind: RequestKind, code: number): Promise<LimitStatus> {
     return new Promise((resolve, reject) => {
-      // Reading sockets once more before sending nearly halves the commands of clients that send as soon as they get a response.
+      // The second `setImmediate` lets Node read the sockets once more before the commands are sent. This nearly halves the
+      // number of commands for clients that send a request as soon as they get a response.
       if (this.waiting.size === 0) setImmediate(() => setImmediate(() => this.sendAll()));
       const request = { quota, cost, kind, code, resolve, reject };
       const others = this.waiting.get(id);

@@ -2,14 +2,14 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 import type { State } from './state';
 
 /**
- * `counted` requests use quota. `free` requests do not, but have a separate limit. A `page` (or a preflight) is a free request
- * that is allowed during a ban.
+ * `counted` requests use quota. `free` requests do not, but have a separate limit. A `page` (or a preflight) is a free
+ * request that is allowed during a ban.
  */
 export type RequestKind = 'counted' | 'free' | 'page';
 
 /**
  * - `allowed`: the cost is taken from both windows;
- * - `limited`: it would exceed a window, or the limit on free requests; nothing is taken;
+ * - `limited`: the cost would exceed a window, or the limit on free requests; nothing is taken;
  * - `banned`: the caller continued after too many rejections; nothing is taken, and the ban is not extended;
  * - `too-expensive`: the cost exceeds a whole window, so waiting does not help; nothing is taken.
  */
@@ -28,8 +28,8 @@ export interface BanRules {
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.
  * - A cost is taken from both windows or from neither.
- * - Rejections count until the exceeded window ends. The rejection number `banAfter` starts a ban, which its response reports.
- *   Each ban within a day of the last is twice as long.
+ * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports.
+ *   A ban that starts within a day of the previous ban is twice as long.
  * @param cost whole requests, at least 1; ignored for a free request, which counts as one.
  */
 export function take(
@@ -51,13 +51,13 @@ export function exceedsQuota(cost: number, quota: Quota): boolean {
   return cost > quota.perMinute || cost > quota.perDay;
 }
 
-/** Whether the caller is `banned`, else `allowed`. Takes nothing. */
+/** The current verdict on a caller: `banned` or `allowed`. Takes nothing. */
 export function look(state: State, now: number): Verdict {
   forget(state, now);
   return state.bannedUntil > now ? 'banned' : 'allowed';
 }
 
-/** Lifts a ban. It still counts towards the length of the next one. @returns whether there was one. */
+/** Lifts a ban. The ban still makes the next ban longer. @returns whether the caller was banned. */
 export function lift(state: State, now: number): boolean {
   if (state.bannedUntil <= now) return false;
   state.bannedUntil = 0;

@@ -8,7 +8,7 @@ export function newState() {
     minuteEnds: 0,
     dayUsed: 0,
     dayEnds: 0,
-    /** Requests free of quota in the minute that ends at `freeEnds`. */
+    /** Free requests (which use no quota) in the minute that ends at `freeEnds`. */
     freeUsed: 0,
     freeEnds: 0,
     /** Rejected requests, reset when the exceeded window ends. */

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 /**
  * Pings a connection periodically, and reconnects if there is no reply by the next ping. A network that silently drops
  * packets reports no error, and commands would wait forever.
- * @returns a function that stops it.
+ * @returns a function that stops the pings.
  */
 export function heartbeat(redis: Redis, everyMs: number): () => void {
   let isAwaited = false;
@@ -18,7 +18,7 @@ export function heartbeat(redis: Redis, everyMs: number): () => void {
     redis.ping().then(answered, () => undefined);
   };
   redis.on('ready', answered).on('close', answered);
-  // A busy process may run a late timer before it reads a reply that has arrived.
+  // A busy process may run an overdue timer before it reads a reply. `setImmediate` gives it time to read the reply.
   const timer = setInterval(() => setImmediate(beat), everyMs).unref();
   return () => clearInterval(timer);
 }

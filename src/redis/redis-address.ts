@@ -10,7 +10,7 @@ export interface RedisHost {
 
 export interface RedisAddress {
   readonly form: RedisForm;
-  /** For a cluster, the nodes to discover the others from. */
+  /** For a cluster, the nodes from which the client discovers all other nodes. */
   readonly hosts: readonly RedisHost[];
   /** The name of the master at the Sentinels; `undefined` in the other forms. */
   readonly master: string | undefined;
@@ -35,13 +35,13 @@ const PARTS =
 const STARTS = /^rediss?(\+(?<form>sentinel|cluster))?:\/\//;
 const HOST = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<name>[A-Za-z0-9._-]+))(?::(?<port>[0-9]{1,5}))?$/;
 const PORTS: Record<RedisForm, number> = { server: 6379, sentinel: 26379, cluster: 6379 };
-/** The options of TLS by the names of PostgreSQL's URLs. */
+/** The URL parameters for TLS files, with the same names as in PostgreSQL's URLs, and the TLS options they set. */
 const TLS_FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const;
 
 /**
  * Parses a REDIS_URL, and reads its certificates.
- * @throws Error that says what it must be. Its message contains no part of the URL but the names of parameters and files,
- * since any other part may belong to a password that was not encoded.
+ * @throws Error that says what the URL must be. From the URL, the message contains only names of parameters and files: any
+ * other part may belong to a password that was not encoded.
  */
 export function parseRedisAddress(url: string): RedisAddress {
   const start = STARTS.exec(url);
@@ -84,7 +84,7 @@ export function placeOfRedis({ hosts, master, db }: RedisAddress): string {
   return [names.join(','), ...(master ? [master] : []), ...(db ? [db] : [])].join('/');
 }
 
-/** User and password; `undefined` if they are not percent-encoded. */
+/** Decodes user and password; `undefined` if they are not percent-encoded. */
 function decoded(credentials: string): [user: string | undefined, password: string | undefined] | undefined {
   const [user = '', ...rest] = credentials.split(':');
   try {

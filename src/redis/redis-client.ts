@@ -9,14 +9,14 @@ export type RedisClient = Redis | Cluster;
 
 /** Time limit for connecting, in milliseconds. */
 const CONNECT_MS = 2000;
-/** How often a cluster's slots are refreshed, in milliseconds. They also are after a `MOVED` reply. */
+/** How often a cluster's slots are refreshed, in milliseconds. A `MOVED` reply also refreshes them. */
 const SLOTS_REFRESH_MS = 5000;
 
 /**
- * Connects a client that fails fast: a command that cannot be sent fails at once, so that the limiter can count in memory. A
- * command in flight when the connection broke is not resent, since the request has been counted in memory. The client
- * reconnects forever, to the current master of the Sentinels or the current nodes of the cluster.
- * @param patienceMs how long to wait for the first connection; the client is returned in any case.
+ * Connects a client for the rate limiter. A command that cannot be sent fails at once, so that the limiter counts in memory
+ * instead. If the connection breaks, commands in flight are not resent, since the limiter has counted them in memory. The
+ * client reconnects forever, to the current master of the Sentinels or the current nodes of the cluster.
+ * @param patienceMs how long to wait for the first connection. The client is returned even without a connection.
  * @throws Error that names the setting if Redis or TLS rejects this client.
  */
 export async function connectRedis(url: string, patienceMs = 2000): Promise<RedisClient> {
@@ -26,8 +26,8 @@ export async function connectRedis(url: string, patienceMs = 2000): Promise<Redi
 }
 
 /**
- * Connects a client for publishing and subscribing. In a cluster it connects to one node of the URL at a time, since a cluster
- * broadcasts messages to all nodes. It reconnects to the next node.
+ * Connects a client for publishing and subscribing. For a cluster, it connects to one node of the URL, and reconnects to the
+ * next node. One node is enough, since a cluster broadcasts messages to all nodes.
  */
 export async function connectForEvents(url: string, patienceMs = 2000): Promise<Redis> {
   const address = parseRedisAddress(url);
@@ -55,14 +55,15 @@ export function faultOf(redis: RedisClient): Error | undefined {
 }
 
 /**
- * The Redis key of a caller. In a cluster all keys of a caller are in one slot (hash tag), so that they move and fail together.
+ * The Redis key of a caller. In a cluster, a hash tag puts all keys of a caller into one slot, so that they move and fail
+ * together.
  * @param prefix the kind of key: `ratelimit:`.
  */
 export function callerKey({ isCluster }: RedisClient, prefix: string, id: string): string {
   return isCluster ? `${prefix}{${id}}` : prefix + id;
 }
 
-/** Buffers commands until `uncork`, to send them by one write per server: a write costs more than preparing a command. */
+/** Buffers commands until `uncork` sends them in one write per server. A write costs more than preparing a command. */
 export function cork(redis: RedisClient): void {
   if (redis instanceof Redis) redis.stream?.cork();
   else for (const { stream } of redis.nodes('master')) stream?.cork();
@@ -76,11 +77,11 @@ export function uncork(redis: RedisClient): void {
 
 /** Resolves once the client is connected or `patienceMs` have passed. */
 async function connected<Client extends RedisClient>(redis: Client, patienceMs: number): Promise<Client> {
-  // Commands fail without the reason why the client is disconnected.
+  // Records why the client is disconnected, since the errors of commands do not say it.
   redis.on('error', (error) => faults.set(redis, error.lastNodeError ?? error));
   redis.on('ready', () => faults.delete(redis));
   redis.on('close', () => faults.has(redis) || faults.set(redis, new Error('the connection was closed')));
-  // A busy process may run a late timer before it reads why the connection failed.
+  // A busy process may run an overdue timer before it reads why the connection failed. `nextTurn` gives it time to read.
   await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => nextTurn());
   try {
     assertAccepted(faultOf(redis));
@@ -114,7 +115,7 @@ function optionsFor(address: RedisAddress, name: string): RedisOptions {
     disableClientInfo: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    // Its failure would be an unhandled rejection, which ends the process. Subscribers resubscribe themselves.
+    // If it failed, an unhandled rejection would end the process. Subscribers resubscribe themselves.
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
     keepAlive: 10_000,
@@ -148,11 +149,11 @@ function clusterClient({ hosts }: RedisAddress, { db: _, ...redisOptions }: Redi
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
-      // Keep the host name, which the certificate is for. It is resolved when the connection is made.
+      // Keep the host name: TLS checks the certificate against it. It is resolved when the client connects.
       dnsLookup: (host, callback) => callback(null, host),
     },
   );
-  // ioredis connects to a master with the first command for it, which the limiter's timeout does not allow for.
+  // ioredis would connect to a master at the first command for it, which could then exceed the limiter's timeout.
   cluster.on('refresh', () => {
     for (const master of cluster.nodes('master')) if (master.status === 'wait') master.connect().catch(() => undefined);
   });

@@ -6,8 +6,9 @@ const CERTIFICATES =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_\w+|ERR_OSSL_\w+|EPROTO)$/;
 
 /**
- * Checks that an error may be temporary.
- * @throws Error for the operator, without passwords, if Redis or TLS rejects this client: the start stops then.
+ * Asserts that an error may be temporary.
+ * @throws Error if Redis or TLS rejects this client, so that the gateway does not start. The message is for the operator,
+ * and contains no passwords.
  */
 export function assertAccepted(error: unknown): void {
   const rejection = rejectionIn(error);
@@ -19,6 +20,7 @@ function rejectionIn(error: unknown): string | undefined {
   const { message, code } = error as NodeJS.ErrnoException;
   const rejection =
     code !== undefined && CERTIFICATES.test(code) ? `TLS fails: ${message}` : REJECTIONS.exec(message)?.[0];
-  // The first sentence: some messages have paragraphs, and one repeats the arguments of the command, which may be a password.
+  // Keeps the first sentence: some messages have paragraphs. One message repeats the command's arguments, such as a
+  // password.
   return rejection?.replace(/, with args.*| script: .*/s, '').replace(/(\.(\s|$)|\n).*/s, '');
 }

@@ -19,7 +19,7 @@ export interface RestOptions {
 }
 
 /**
- * Registers the REST interface: each operation runs its prepared document on the executor. The
+ * Registers the routes of the REST interface. Each operation runs its prepared GraphQL document on the executor. The
  * server's error handler answers errors.
  */
 export function registerOperations(app: FastifyInstance, { executor, operations, requestOf }: RestOptions): void {
@@ -37,7 +37,7 @@ export function registerOperations(app: FastifyInstance, { executor, operations,
   }
 }
 
-/** The methods of each path, by the path in Fastify's syntax. */
+/** The methods of each path. The keys are paths in Fastify's syntax. */
 export function methodsByPath(operations: readonly PreparedOperation[]): ReadonlyMap<string, readonly string[]> {
   const methods = new Map<string, string[]>();
   for (const operation of operations) {
@@ -51,15 +51,18 @@ function methodsOf({ method }: PreparedOperation): string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
-/** Identifiers are integers, and members without a value are left out. */
+/** The JSON format of REST: identifiers are integers, and fields without a value are omitted. */
 const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' }, coerces: true };
 
-/** `/pets/{petId}` in Fastify's syntax; parameters match only non-empty text. */
+/** Converts `/pets/{petId}` to Fastify's syntax. Parameters match any non-empty text. */
 function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1([\\s\\S]+)');
 }
 
-/** The function of a route that counts its use if it is deprecated, and rejects callers without the scope and clients that do not accept JSON. */
+/**
+ * Makes the `reject` function of a route. It rejects callers without the required scope, and clients that do not accept
+ * JSON. It also counts the uses of a deprecated operation.
+ */
 function checksOf(
   { deprecation, on, scope }: PreparedOperation,
   uses: Executor['uses'],
@@ -76,7 +79,7 @@ function refuseAccept(accept: string | undefined): ProblemError | undefined {
   return type ? undefined : new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
 }
 
-/** May throw, or reject. */
+/** Runs an operation and sends its response. Errors are thrown, or reject the promise. */
 function run(
   executor: Executor,
   operation: PreparedOperation,

@@ -10,7 +10,9 @@ export function documentationOf({ id }: PreparedOperation): string {
   return `/docs/rest#${id}`;
 }
 
-/** The function of a route that sets its deprecation and stability headers; `undefined` if it has none. */
+/**
+ * Makes the `annotate` function of a route, which sets its deprecation and stability headers; `undefined` if it has none.
+ */
 export function annotationOf(operation: PreparedOperation): FastifyContextConfig['annotate'] {
   const { deprecation, stability, runsOnce } = operation;
   if (!deprecation && !stability && !runsOnce) return undefined;

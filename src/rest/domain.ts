@@ -8,8 +8,8 @@ import type { SchemaParts } from '../graphql/schema';
 import { type RestOperation, routeOf, type Tag } from './rest-operation';
 
 /**
- * A domain: everything that the other modules need to serve it over both interfaces. `petstore/` and `access/` are the two
- * domains.
+ * A domain: all parts of a subject area that the gateway needs to serve it over GraphQL and REST. The two domains are
+ * `petstore/` and `access/`.
  */
 export interface Domain {
   /** For error messages. */
@@ -20,19 +20,19 @@ export interface Domain {
   readonly operations: readonly RestOperation[];
   /** The tags of REST operations, by the first segment of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
-  /** The error codes of its rules. */
+  /** The error codes of the domain's own rules. */
   readonly errors: Readonly<Record<string, ErrorEntry>>;
-  /** Forms of identifiers beside integers. */
+  /** The forms of identifiers that are not integers. */
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of subscriptions, each with a finder of its current rows. */
+  /** The topics of subscriptions, each with a finder that reads the current rows. */
   readonly topics: Readonly<Record<string, Finder>>;
-  /** The texts about the whole service. Exactly one domain has them. */
+  /** The descriptions of the whole service. Exactly one domain must have them. */
   readonly descriptions?: Descriptions;
-  /** What `npm run seed` loads. */
+  /** The sample data that `npm run seed` loads. At most one domain may have them. */
   readonly samples?: Samples;
-  /** Builds the schema as a subgraph of Apollo Federation (`SUBGRAPH`). */
+  /** Builds the schema as a subgraph of Apollo Federation. Called if the setting `SUBGRAPH` is true. */
   buildSubgraph?(parts: SchemaParts): Promise<GraphQLSchema>;
 }
 
@@ -43,19 +43,19 @@ export interface Finder {
 
 /** Sample data, in an amount that the user chooses. */
 export interface Samples {
-  /** `categories, pets, orders and stock` */
+  /** What the sample contains: `categories, pets, orders and stock`. */
   readonly what: string;
-  /** What the amount counts, which is the name of the option too: `pets`. */
+  /** The unit of the amount, `pets`. The command-line option has this name too. */
   readonly unit: string;
   /** The amount if the user chooses none. */
   readonly default: number;
   readonly max: number;
-  /** How the rest follows from the amount. */
+  /** How the other numbers depend on the amount: `orders and categories are scaled to match`. */
   readonly scaled?: string;
   /**
    * Fills an empty database.
-   * @param onProgress to be called after each batch.
-   * @returns the numbers of rows, by what they are.
+   * @param onProgress called after each batch.
+   * @returns the number of rows of each kind, such as `pets` and `orders`.
    * @throws Error with a one-line message if the database is not empty.
    */
   load(
@@ -65,12 +65,12 @@ export interface Samples {
   ): Promise<Readonly<Record<string, number>>>;
 }
 
-/** Texts about the whole service. */
+/** The descriptions of the whole service in its documentation. */
 export interface Descriptions {
   readonly title: string;
-  /** Of the GraphQL schema. */
+  /** The description of the GraphQL schema. */
   readonly schema: string;
-  /** Of the REST interface, in Markdown. */
+  /** The description of the REST interface, in Markdown. */
   readonly rest: string;
 }
 
@@ -79,7 +79,7 @@ export type Domains = ReturnType<typeof combineDomains>;
 
 /**
  * Combines the domains of a service.
- * @throws Error that names everything that is missing or contradictory.
+ * @throws Error that lists everything that is missing, or that two domains define.
  */
 export function combineDomains(domains: readonly Domain[]) {
   const faults = faultsOf(domains);

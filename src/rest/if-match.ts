@@ -3,8 +3,8 @@ import type { PreparedOperation } from './prepared-operation';
 import { etagOf } from './representation';
 
 /**
- * The condition of an `If-Match` header (RFC 9110, section 13.1.1: strong comparison, so a weak tag never matches);
- * `undefined` without the header.
+ * Parses an `If-Match` header into a condition on the current row; `undefined` without the header. A weak tag never matches,
+ * since the comparison is strong (RFC 9110, section 13.1.1).
  * @throws ProblemError `BAD_USER_INPUT`.
  */
 export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedOperation): Precondition | undefined {
@@ -14,7 +14,10 @@ export function preconditionOf(ifMatch: string | undefined, { writeRow }: Prepar
   return (current) => current !== null && tags.has(etagOf(writeRow(current)));
 }
 
-/** An entity tag and its separator; empty elements are ignored (RFC 9110, section 5.6.1). */
+/**
+ * Matches one list element: an entity tag with its separator, or an empty element, which is ignored (RFC 9110, section
+ * 5.6.1).
+ */
 const ELEMENT = /[ \t]*(?:(W\/)?("[!#-~\x80-\xff]*"))?[ \t]*(?:,|$)/y;
 
 function strongTags(list: string): ReadonlySet<string> {

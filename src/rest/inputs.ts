@@ -22,25 +22,25 @@ import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-form
 
 type Element = GraphQLArgument | GraphQLInputField;
 
-/** One input of an operation, and its counterpart in GraphQL. */
+/** One input of a REST operation (a parameter or a field of the body), and the GraphQL variable that takes its value. */
 export interface Input {
   readonly name: string;
-  /** Its schema element: the argument or input field that takes the variable, or the field of the body's type. */
+  /** The schema element that takes the value: a GraphQL argument or input field. */
   readonly element: Element;
   readonly type: GraphQLInputType;
-  /** The rule of its value in addition to its type. */
+  /** The rule that the value must follow in addition to its type. */
   readonly rule: Rule;
-  /** Its variable; if the variable is the whole body, its field there as well. */
+  /** The variable for the value. If the variable holds the whole body, `field` is the value's field in it. */
   readonly variable: string;
   readonly field?: string;
-  /** Its path in errors of GraphQL: `after`, `filter.ids`, `input.name`. */
+  /** The path that GraphQL errors about the input have: `after`, `filter.ids`, `input.name`. */
   readonly errorPath: string;
   readonly required: boolean;
-  /** Whether it is a query parameter that may be repeated. */
+  /** Whether the input is a query parameter that may be repeated. */
   readonly repeatable: boolean;
-  /** The coerced value of its variable if the input is absent; `undefined` if the variable is absent as well. */
+  /** The coerced value that the variable gets if the input is absent; `undefined` if the variable is then omitted. */
   readonly fallback: unknown;
-  /** The sort orders to choose from, if the input is one. */
+  /** The possible sort orders, if the input is a sort order. */
   readonly sorts?: Sorts;
   /** The error message for a value that does not fit the type. */
   readonly mustBe: string;
@@ -50,10 +50,12 @@ export interface Input {
 /** The body of an operation. */
 export interface Body {
   readonly type: GraphQLInputObjectType;
-  /** The variable that is the whole body; `undefined` if each field has a variable. */
+  /** The variable that holds the whole body; `undefined` if each field of the body has its own variable. */
   readonly variable: string | undefined;
   readonly inputs: ReadonlyMap<string, Input>;
-  /** Whether it is a merge patch, in which null has a meaning. Elsewhere null means that an optional field is absent. */
+  /**
+   * Whether the body is a merge patch, where null sets a field to null. In other bodies null means that the field is absent.
+   */
   readonly isPatch: boolean;
 }
 
@@ -62,7 +64,7 @@ export interface Inputs {
   readonly path: ReadonlyMap<string, Input>;
   readonly query: ReadonlyMap<string, Input>;
   readonly body: Body | undefined;
-  /** The values of variables whose input is absent. */
+  /** The variables with a default, and the default. A variable gets it if its input is absent. */
   readonly fallbacks: readonly (readonly [variable: string, value: unknown])[];
 }
 
@@ -71,14 +73,17 @@ interface Variable {
   readonly name: string;
   readonly type: GraphQLInputType;
   readonly isRequired: boolean;
-  /** Coerced. */
+  /** The default value, coerced. */
   readonly fallback: unknown;
   readonly element: Element;
-  /** The path from the argument that takes it: `filter.ids`. */
+  /** The path of the argument or input field that takes the variable: `filter.ids`. */
   readonly path: string;
 }
 
-/** Derives the inputs from the variables of the document. @throws Error if a variable has no input, or an input no variable. */
+/**
+ * Derives the inputs of an operation from the variables of its document.
+ * @throws Error if a variable has no input, or an input has no variable.
+ */
 export function inputsOf(source: Source, operation: RestOperation): Inputs {
   const { method, path } = routeOf(operation);
   const variables = variablesOf(source);
@@ -139,7 +144,7 @@ function inputOf(variable: Variable, readerOf: typeof jsonReader): Input {
   };
 }
 
-/** The format of a value that `element` takes. */
+/** The type, rule, error message and reader for a value that `element` takes. */
 function formatOf(element: Element, type: GraphQLInputType, readerOf: typeof jsonReader) {
   const named = getNamedType(type);
   const rule = ruleOf(element);
@@ -163,8 +168,9 @@ function oneOf(values: string[]): string {
 }
 
 /**
- * The body: one variable of an input type, or the fields of the type that the row names, each with a variable.
- * @param take removes a variable from the remaining ones.
+ * Derives the inputs in the body. Either one variable of an input type holds the whole body, or the operation names the type
+ * of the body, and each field of this type has a variable.
+ * @param take removes a variable from `variables`, which holds those without an input so far.
  */
 function bodyOf(
   schema: GraphQLSchema,
@@ -202,21 +208,21 @@ function bodyOf(
   return { type, variable: variable?.name, inputs: byName(inputs), isPatch };
 }
 
-/** A sort order in GraphQL's form. */
+/** A sort order in the form of a GraphQL value. */
 interface Sort {
   readonly field: string;
   readonly direction: 'ASC' | 'DESC';
 }
 
-/** The sort orders of a list. */
+/** The sort orders that a list can have. */
 export interface Sorts {
   /** By REST name: `id`, `-id`, `shipDate`, `-shipDate`. */
   readonly orders: ReadonlyMap<string, Sort>;
-  /** The name of the default. */
+  /** The REST name of the default order. */
   readonly fallback: string;
 }
 
-/** @throws Error for an input type other than a sort order. */
+/** Derives the sort orders from their input type. @throws Error if the input type is not a sort order. */
 function sortsOf(orderBy: GraphQLInputObjectType): Sorts {
   const { field, direction } = orderBy.getFields();
   const type = field && getNamedType(field.type);

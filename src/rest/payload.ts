@@ -15,25 +15,25 @@ import { quoted } from '../graphql/json-text';
 import type { RestOperation } from './rest-operation';
 import { SCALARS } from './scalar-formats';
 
-/** The result of an operation: an object, a page of objects, or a list. */
+/** The content of a successful response: an object, a page of objects, or a list of objects. */
 export interface Payload {
-  /** The name of its schema: `Pet`, `Pets`. */
+  /** The name of the payload's schema in OpenAPI: `Pet`, `Pets`. */
   readonly name: string;
   readonly type: GraphQLObjectType;
-  /** The selection of each object. */
+  /** The selected fields of each object. */
   readonly members: readonly SelectedField[];
   readonly isPage: boolean;
-  /** Whether it is written as an array: a page or a list. */
+  /** Whether the payload is a page or a list, which is written as a JSON array. */
   readonly isList: boolean;
   /** Maximum number of items of a list that is not a page. */
   readonly maxItems?: number;
-  /** The response keys that lead from the data to the result. */
+  /** The path from `data` of the GraphQL response to the payload, as response keys. */
   readonly keys: readonly string[];
-  /** The field whose result it is. */
+  /** The GraphQL field that returns the payload. */
   readonly field: SelectedField['field'];
 }
 
-/** @throws Error if the document does not select the fields that a payload needs. */
+/** Derives the payload from the document's selection. @throws Error if the document does not select the fields it needs. */
 export function payloadOf(root: SelectedFields, { payload, ok }: RestOperation): Payload {
   const [only, another] = root.fields;
   if (!only || another) throw new Error('the document must select one root field');
@@ -82,15 +82,15 @@ function checkFormat({ field, selection }: SelectedField): void {
 export type Writer = (value: unknown) => string;
 
 /**
- * The writer for a payload: nulls are left out, and identifiers, which are strings in GraphQL, become JSON integers,
- * exact beyond 2^53.
+ * Creates the writer for a payload. It omits fields that are null. It writes identifiers, which are strings in GraphQL, as
+ * JSON integers without rounding those over 2^53.
  */
 export function writerOf({ members, isList }: Payload): Writer {
   const write = objectWriter(members);
   return isList ? listWriter(write) : write;
 }
 
-/** Writes a row of the domain in the same form as a read writes its result. */
+/** Creates a function that writes a database row as JSON, exactly as a GET of the object would write it. */
 export function rowWriterOf({ members }: Payload): (row: object) => string {
   const write = objectWriter(members);
   return (row) => {
@@ -133,5 +133,5 @@ function listWriter(write: Writer): Writer {
   return (list) => (list instanceof JsonText ? list.text : `[${(list as unknown[]).map(write).join(',')}]`);
 }
 
-/** Scalars whose GraphQL result, as a string, is already their JSON text. */
+/** Scalars whose GraphQL result needs no quotation marks or escapes in JSON. */
 const VERBATIM: ReadonlySet<string> = new Set(['ID', 'Int', 'Float', 'Boolean']);

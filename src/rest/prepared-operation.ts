@@ -18,13 +18,13 @@ import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
 import { type Method, pathParameters, type RestApi, type RestOperation, routeOf } from './rest-operation';
 
-/** The stability of an operation, or of one of its parameters, as marked in the schema. */
+/** The stability that the schema marks for an operation, or for one of its parameters. */
 export interface Stability {
   readonly level: StabilityLevel;
   readonly parameter?: string;
 }
 
-/** An operation with everything that can be computed at start. */
+/** An operation with everything that can be computed when the gateway starts. */
 export interface PreparedOperation extends Omit<RestOperation, 'document' | 'body' | 'payload'> {
   /** `operationId` in OpenAPI. */
   readonly id: string;
@@ -34,26 +34,29 @@ export interface PreparedOperation extends Omit<RestOperation, 'document' | 'bod
   readonly description: string;
   readonly document: DocumentNode;
   readonly inputs: Inputs;
-  /** The field of the body that identifies the resource. It must equal the path parameter, if there is one. */
+  /** The field of the body that identifies the resource. If the path has a parameter, the field must have the same value. */
   readonly identity: { readonly field: string; readonly parameter: string | undefined };
   readonly payload: Payload;
-  /** Whether it accepts an idempotency key. Other operations are safe to retry without a key. */
+  /** Whether the operation accepts an idempotency key. Other operations are safe to retry without one. */
   readonly runsOnce: boolean;
-  /** Whether it changes an existing resource, so that it accepts `If-Match`. */
+  /** Whether the operation changes an existing resource, and therefore accepts `If-Match`. */
   readonly isConditional: boolean;
-  /** The errors of its own rules. */
+  /** The error codes of the operation's own rules. */
   readonly errors: readonly string[];
-  /** The scope that a caller needs; `undefined` if it needs none. */
+  /** The scope that the operation requires; `undefined` if it requires none. */
   readonly scope: Scope | undefined;
   readonly stability: Stability | undefined;
-  /** REST names by the paths that GraphQL's errors use: `after` → `cursor`, `input.name` → `name`. */
+  /** Maps the paths in GraphQL errors to REST names: `after` → `cursor`, `input.name` → `name`. */
   readonly errorPaths: ReadonlyMap<string, string>;
   readonly write: Writer;
-  /** Writes a row of the domain as the body of a read. */
+  /** Writes a database row as JSON, exactly as a GET of the resource would. Its ETag is compared with `If-Match`. */
   writeRow(row: object): string;
 }
 
-/** @throws Error that names the operation and the reason if it cannot be derived from its document and the schema. */
+/**
+ * Prepares all operations.
+ * @throws Error with the operation and the reason if an operation does not fit its document or the schema.
+ */
 export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi): PreparedOperation[] {
   const selections = new Map<string, string>();
   return operations.map((operation) => {
@@ -68,7 +71,10 @@ export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi)
   });
 }
 
-/** Checks that all operations select the same fields of a type: the type has one schema, and its ETags are compared. */
+/**
+ * Checks that all operations select the same fields of a type. A type has only one OpenAPI schema, and the ETags of all its
+ * representations must be comparable.
+ */
 function requireSameSelection(known: Map<string, string>, type: string, members: Payload['members']): void {
   const selection = members.map(({ key }) => key).join(' ');
   const other = known.get(type) ?? selection;
@@ -111,7 +117,7 @@ function prepare(schema: GraphQLSchema, operation: RestOperation, tags: RestApi[
   };
 }
 
-/** A valid document of one named operation, without conditions. */
+/** Parses a document. It must be valid, and have exactly one operation, with a name, and no directives. */
 function read(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const [invalid] = validate(schema, document);
@@ -130,7 +136,7 @@ function read(schema: GraphQLSchema, text: string) {
   return { document, id, schema, node, fragments };
 }
 
-/** The stability of an input is the stability of its schema element. */
+/** The stability of the payload's field, or else of the first query parameter that has one. */
 function stabilityOf(schema: GraphQLSchema, { field }: Payload, { query }: Inputs): Stability | undefined {
   const annotations = annotationsOf(schema);
   const level = annotations.get(field)?.stability;

@@ -5,14 +5,14 @@ export const PATCH_TYPES = ['application/json', 'application/merge-patch+json'] 
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A strong validator of a body (RFC 9110, section 8.8.3). It need not be cryptographically strong, so the hash is a fast one. */
+/** The strong ETag of a body (RFC 9110, section 8.8.3). A fast hash suffices: ETags have no security purpose. */
 export function etagOf(body: string): string {
   return `"${hash('sha1', body, 'base64url')}"`;
 }
 
 /**
- * Whether an `If-None-Match` names the tag (RFC 9110, section 13.1.2: weak comparison). Tags are quoted and contain no
- * quotes, so the list need not be parsed.
+ * Whether an `If-None-Match` header contains the ETag, with weak comparison (RFC 9110, section 13.1.2). Searching the text
+ * suffices, since ETags are quoted and contain no quotation marks.
  */
 export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));

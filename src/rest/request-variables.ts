@@ -7,7 +7,7 @@ import type { Variables } from '../graphql/context';
 import type { Body, Input } from './inputs';
 import type { PreparedOperation } from './prepared-operation';
 
-/** A request whose path, query string and body are parsed. A repeated parameter is an array. */
+/** A request with parsed path parameters and query string. A repeated query parameter is an array. */
 export type RestRequest = FastifyRequest<{
   Params: Readonly<Record<string, string>>;
   Querystring: Readonly<Record<string, string | string[]>>;
@@ -17,8 +17,8 @@ export type RestRequest = FastifyRequest<{
 const MAX_DETAILS = 100;
 
 /**
- * Builds the variables of an operation's document from a request, each coerced to its type.
- * @throws ProblemError `BAD_USER_INPUT` that names every input at fault.
+ * Builds the variables of an operation's document from a request. Each value is coerced to its type.
+ * @throws ProblemError `BAD_USER_INPUT` that lists every invalid input.
  */
 export function variablesOf({ inputs, identity }: PreparedOperation, request: RestRequest): Variables {
   const { path, query, body, fallbacks } = inputs;
@@ -54,7 +54,7 @@ class Reading {
   }
 }
 
-/** The coerced value; `undefined` if it does not fit its type. */
+/** The coerced value; `undefined` if the value does not fit the type. */
 function coerced(type: GraphQLInputType, value: unknown): unknown {
   try {
     return coerceInputValue(value, type);

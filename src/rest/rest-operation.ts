@@ -11,29 +11,30 @@ export interface RestApi {
   readonly title: string;
   /** In Markdown. */
   readonly description: string;
-  /** The tags of operations, by the first part of their paths. */
+  /** The tags of operations, by the first segment of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
   readonly operations: readonly RestOperation[];
 }
 
 /** One operation of the REST interface: a path, and the GraphQL document that answers it. */
 export interface RestOperation {
-  /** Method and path, as in `GET /things/{thingId}`. */
+  /** The method and the path: `GET /things/{thingId}`. */
   readonly on: `${Method} /${string}`;
   readonly ok: 200 | 201 | 204;
   readonly summary: string;
-  /** By default the description of the field. */
+  /** The description. The default is the description of the GraphQL field. */
   readonly description?: string;
   /**
-   * The operation id is its name, and the inputs are its variables. A variable named in the path is a path parameter, one of
-   * an input type is the body, and the rest are query parameters. All operations select a type by the same fragment.
+   * The GraphQL document. The name of its operation is the `operationId`. Its variables are the inputs: a variable named in
+   * the path is a path parameter, a variable of an input type is the body, and the others are query parameters. All
+   * documents must select the same fields of a type.
    */
   readonly document: string;
-  /** The input type of the body, if no variable has it: each of its fields has a variable of its name. */
+  /** The input type of the body, if no variable holds the whole body. Each field then needs a variable of the same name. */
   readonly body?: string;
-  /** The path of the payload, if it is not the root field: `viewer.usage`. The payload of a page is its `nodes`. */
+  /** The path of the payload's field, if it is not the root field: `viewer.usage`. The payload of a page is its `nodes`. */
   readonly payload?: string;
-  /** The error message of a read that finds nothing. By default it says that the object does not exist. */
+  /** The error message if a GET finds nothing. The default says that the object does not exist. */
   readonly missing?: string;
   readonly deprecation?: Deprecation;
 }
@@ -42,7 +43,7 @@ export interface RestOperation {
 export interface Deprecation {
   readonly since: Date;
   readonly sunset: Date;
-  /** A path of this service; `{thingId}` stands for the path parameter. */
+  /** The path of the replacement on this server. `{thingId}` stands for the value of the path parameter. */
   readonly successor: string;
 }
 
@@ -55,9 +56,9 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** Fills path parameters into a template of the table, in place of `{thingId}`. */
+/** Creates a function that fills path parameters into a template: it replaces `{thingId}` by the parameter's value. */
 export function filler(template: string): (path: Readonly<Record<string, string>>) => string {
-  // Every second piece is a parameter's name.
+  // Splitting by a pattern with a group returns texts and parameter names alternately.
   const pieces = template.split(/\{(\w+)\}/);
   return (path) => pieces.map((piece, i) => (i % 2 ? encodeURIComponent(path[piece] ?? '') : piece)).join('');
 }

@@ -2,19 +2,21 @@ import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
 import { integerRule, MAX_INT32, MAX_INT64 } from '../errors/inputs';
 
-/** The representation of a GraphQL scalar in REST. */
+/** How REST represents a GraphQL scalar. */
 export interface Scalar {
   readonly schema: OpenAPIV3.SchemaObject;
   readonly example?: unknown;
-  /** The error message for an invalid value. By default it names the bounds. */
+  /** The error message for an invalid value. The default names the minimum and maximum. */
   readonly mustBe?: string;
-  /** Converts a text of the URL; an invalid text becomes a value that the type rejects. */
+  /** Converts a text from the URL. Returns a value that the GraphQL type rejects if the text is invalid. */
   readonly fromText?: (text: string) => unknown;
-  /** Converts a field of a JSON body in the same way. */
+  /** Converts a field of a JSON body. Returns a value that the GraphQL type rejects if the field is invalid. */
   readonly fromJson?: (raw: unknown) => unknown;
 }
 
-/** Only a bigint holds it exactly. Writers of JSON and YAML must support bigints. */
+/**
+ * A bigint, since a number cannot hold the value exactly. The document must be written as JSON or YAML with bigint support.
+ */
 const MAXIMUM = MAX_INT64 as unknown as number;
 const INT = /^-?(0|[1-9][0-9]{0,9})$/;
 const INTEGER = /^[1-9][0-9]{0,18}$/;
@@ -27,7 +29,7 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
     example: 1,
     mustBe: integerRule(1, MAX_INT64),
     fromText: (text) => (INTEGER.test(text) ? text : Number.NaN),
-    // A JSON integer without fraction or exponent: a string of digits is refused.
+    // Accepts only a JSON number without fraction and exponent. A string of digits is invalid.
     fromJson: (raw) => {
       if (isLosslessNumber(raw)) return INTEGER.test(raw.value) ? BigInt(raw.value) : Number.NaN;
       return typeof raw === 'number' ? raw : Number.NaN;
@@ -48,17 +50,17 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
   },
 };
 
-/** Converts a raw value to the value of a variable. An invalid value becomes a value that does not fit the type. */
+/** Converts a raw value to the value of a variable. An invalid value becomes a value that the GraphQL type rejects. */
 export type Read = (raw: unknown) => unknown;
 
-/** The conversion of a text of the URL, or of each of several. @param type a leaf type. */
+/** Creates the conversion for a text from the URL, or for an array of texts. @param type the name of a scalar or enum. */
 export function textReader(type: string): Read {
   const convert = SCALARS[type]?.fromText;
   if (!convert) return (raw) => raw;
   return (raw) => (Array.isArray(raw) ? raw.map(convert) : convert(String(raw)));
 }
 
-/** The conversion of a field of a JSON body. @param type a leaf type. */
+/** Creates the conversion for a field of a JSON body. @param type the name of a scalar or enum. */
 export function jsonReader(type: string): Read {
   const convert = SCALARS[type]?.fromJson;
   if (convert) return (raw) => (raw === null ? null : convert(raw));

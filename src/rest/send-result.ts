@@ -13,9 +13,9 @@ interface Page {
 }
 
 /**
- * Sends the response to an operation that has run.
- * @param body its outcome in GraphQL.
- * @throws ExpectedError with REST names if the operation failed; `NOT_FOUND` if it read nothing.
+ * Sends the response of an operation that has run.
+ * @param body the GraphQL response.
+ * @throws ExpectedError if the operation failed, with REST names in place of GraphQL paths; `NOT_FOUND` if it found nothing.
  */
 export function answer(
   operation: PreparedOperation,
@@ -45,7 +45,7 @@ function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: 
   if (error) {
     const { code, status, details, requestId } = error.extensions as unknown as Problem;
     const renamed = details?.map(({ path, message }) => ({ path: errorPaths.get(path) ?? path, message }));
-    // The message of bad input consists of its details. Other messages are unchanged.
+    // The message of BAD_USER_INPUT is made from the details, so it is made again. Other messages stay unchanged.
     if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
     throw new ExpectedError(code, status, error.message, renamed, requestId);
   }
@@ -54,14 +54,14 @@ function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: 
   return result;
 }
 
-/** The error of a read that found nothing. */
+/** The error for a GET that found nothing. */
 function nothingThere({ missing, payload, path: template }: PreparedOperation, path: RestRequest['params']) {
   const [parameter] = pathParameters(template);
   const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;
   return new ProblemError('NOT_FOUND', filler(message)(path));
 }
 
-/** Responds to a read with its ETag, or with 304 if the client already has this body. */
+/** Responds to a GET with the body and its ETag, or with 304 if the client already has this body. */
 function sendRead(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
   const etag = etagOf(body);
   // Caches must revalidate before each use.
@@ -70,7 +70,7 @@ function sendRead(request: FastifyRequest, reply: FastifyReply, body: string): F
   return reply.header('content-type', JSON_TYPE).send(body);
 }
 
-/** The `Link` to the page after `cursor` (RFC 8288), with all other parameters unchanged. */
+/** The `Link` header to the next page (RFC 8288): the same URL, except that the page starts after `cursor`. */
 function nextLink(path: string, query: RestRequest['query'], cursor: string): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

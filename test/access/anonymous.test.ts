@@ -16,7 +16,7 @@ beforeAll(async () => {
   url = await gateway.listen();
 });
 beforeEach(() => {
-  // Starts a new quota.
+  // The next minute begins, so each test has an unused quota.
   clock += 60_000;
 });
 afterAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const WRITE = 'mutation { createCategory(input: { name: "Dogs" }) { id } }';
 
-/** What a caller may do without a key, which must be the same by GraphQL and by REST. */
+/** The access of a caller without a key. Expects GraphQL and REST to grant the same. */
 async function access(instance: Gateway, headers: Record<string, string> = {}): Promise<string> {
   const anonymous = { 'x-api-key': undefined, ...headers };
   const operations = ['{ pets { totalCount } }', WRITE].map((query) => instance.graphql(query, undefined, anonymous));
@@ -57,13 +57,13 @@ test.each<[Record<string, string>, 'none' | 'read' | 'write']>([
   [SERVER, 'read'],
   [{ ...SERVER, ANONYMOUS_ACCESS: 'write' }, 'write'],
   [{ HOST: '0.0.0.0', ANONYMOUS_ACCESS: 'none' }, 'none'],
-])('with %j an anonymous caller may %s', async (environment, expected) => {
+])('with %j the access of anonymous callers is %s', async (environment, expected) => {
   const instance = await gateway.another(environment);
   expect(await access(instance)).toBe(expected);
   await instance.close();
 });
 
-test('the start says what anonymous callers may do', async () => {
+test('createApp returns the access of anonymous callers', async () => {
   const config = readConfig({ LOG_LEVEL: 'silent', HOST: '0.0.0.0' });
   const { server, anonymousAccess } = await createApp(config, gateway.database);
   expect(anonymousAccess).toBe('read');
@@ -104,7 +104,7 @@ test('without CORS_ORIGINS a request from another site may read only', async () 
   await instance.close();
 });
 
-test('by default a request of HTTP/1.0 without a Host may read only', async () => {
+test('by default an HTTP/1.0 request without a Host header may only read', async () => {
   const body = '{"name":"Cats"}';
   const head = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   const post = (host: string) => exchange(url, `POST /categories HTTP/1.0\r\n${host}${head}\r\n${body}`);
@@ -119,7 +119,7 @@ test('a forwarded Host is ignored, even from a trusted proxy', async () => {
   await behind.close();
 });
 
-test('ANONYMOUS_ACCESS=write holds for all, and a key for its owner', async () => {
+test('callers from any host may write with ANONYMOUS_ACCESS=write, or with a key', async () => {
   const open = await gateway.another({ ANONYMOUS_ACCESS: 'write' });
   const elsewhere = { host: 'shop.example', origin: 'https://evil.example' };
   expect(await access(open, elsewhere)).toBe('write');
@@ -133,7 +133,7 @@ test.each([
   ['a local page', { origin: 'http://localhost:5173' }, 'next'],
   ['a page of another site', { origin: 'https://evil.example' }, 'UNAUTHENTICATED'],
   ['a rebound page', { ...REBOUND, origin: 'http://evil.example:4000' }, 'UNAUTHENTICATED'],
-])('over WebSocket a mutation of %s gets %3$s', async (_name, headers, expected) => {
+])('a mutation over WebSocket by %s gets %3$s', async (_name, headers, expected) => {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, { headers });
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');

@@ -6,9 +6,9 @@ import { TEST_REDIS_URL } from '../helper/production';
 
 const onServer = TEST_DATABASE_URL ? test : test.skip;
 
-// main.process.test.ts has the same for the embedded database.
+// test/app/start.process.test.ts tests the same with the embedded database.
 onServer.each([1, 2])(
-  'a start that cannot listen leaves the first admin key to the next: %i workers',
+  'a start that cannot listen creates no admin key, and the next start creates it: %i workers',
   async (workers) => {
     const { database, url, drop } = await createDatabase();
     const taken = createServer().listen(0, '127.0.0.1');

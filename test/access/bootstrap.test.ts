@@ -15,7 +15,7 @@ afterAll(() => drop());
 const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 const ANOTHER_SECRET = 'ADMIN_API_KEY has a different secret from the existing key givenbyowner.';
 
-/** The viewer that each of these keys belongs to, or the status that it gets, after a start. */
+/** Starts the application. @returns the shown key, and for each key its viewer, or the status that rejects it. */
 async function start(given: string | undefined, ...keys: string[]) {
   const environment = { LOG_LEVEL: 'silent', ...(given && { ADMIN_API_KEY: given }) };
   const { server, firstAdminKey } = await createApp(readConfig(environment), database);
@@ -34,7 +34,7 @@ async function start(given: string | undefined, ...keys: string[]) {
   return { shown, viewers };
 }
 
-/** What each start does for its first admin key. @returns the key if it is to be shown. */
+/** Creates the first admin key as each start does. @returns the key if the start must show it. */
 const bootstrap = (given?: string) => ensureAdminKey(database, given, Date.now());
 
 const ADMIN = {
@@ -66,12 +66,12 @@ test('ADMIN_API_KEY sets the first admin key: it is not printed, is created even
   expect((await start(GIVEN, GIVEN, first)).viewers).toEqual([401, ADMIN]);
 });
 
-test('ADMIN_API_KEY with an existing id but another secret stops the start, and is not repeated', async () => {
+test('ADMIN_API_KEY with an existing id but another secret stops the start; the error does not show the key', async () => {
   await bootstrap(GIVEN);
   await expect(start(GIVEN.replace('Given', 'Other'))).rejects.toThrow(new Error(ANOTHER_SECRET));
 });
 
-test('ADMIN_API_KEY may be the old secret of a rotated key until the grace ends', async () => {
+test('ADMIN_API_KEY may contain the old secret of a rotated key until the grace period ends', async () => {
   await bootstrap(GIVEN);
   const previousSecretUntil = new Date(Date.now() + 60_000);
   const { secretHash } = await database.prisma.apiKey.findFirstOrThrow();
@@ -82,7 +82,7 @@ test('ADMIN_API_KEY may be the old secret of a rotated key until the grace ends'
   await expect(ensureAdminKey(database, GIVEN, end)).rejects.toThrow(ANOTHER_SECRET);
 });
 
-// For processes see bootstrap.full.test.ts and workers.full.test.ts.
+// bootstrap.full.test.ts and workers.full.test.ts test this with several processes.
 test.each<[string, string | undefined, number]>([
   ['without ADMIN_API_KEY', undefined, 1],
   ['with the same ADMIN_API_KEY', GIVEN, 0],

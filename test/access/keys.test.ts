@@ -20,7 +20,7 @@ async function expectInvalid(query: string, variables: object, paths: string[]):
   expect(await refusalOf(gateway, query, variables)).toMatchObject({ code: 'BAD_USER_INPUT', paths });
 }
 
-/** A key with this id, whatever it is. */
+/** Inserts a key with the given id, without validation. */
 function insert(id: string, createdAt = new Date()) {
   const secretHash = new Uint8Array(32);
   return gateway.database.prisma.apiKey.create({
@@ -29,7 +29,7 @@ function insert(id: string, createdAt = new Date()) {
 }
 
 describe('createApiKey', () => {
-  test('creates a FREE key that may read and write, and shows it in full, once', async () => {
+  test('creates a FREE key that may read and write, and shows its secret only once', async () => {
     const { createApiKey } = await gateway.data(CREATE, { input: { name: '  Acme  ' } });
     const secret = String(createApiKey?.secret);
     expect(secret).toMatch(/^ps_([0-9a-z]{12})_([0-9A-Za-z]{32})$/);
@@ -48,7 +48,7 @@ describe('createApiKey', () => {
     });
   });
 
-  test('stores the given values, each scope once', async () => {
+  test('stores the given values, and repeated scopes only once', async () => {
     const input = { name: 'Agreed', plan: 'ENTERPRISE', perMinute: 1, perDay: 2147483647 };
     const more = { scopes: ['ADMIN', 'READ', 'ADMIN'], expiresAt: '2030-01-01T01:00:00+01:00' };
     const { createApiKey } = await gateway.data(CREATE, { input: { ...input, ...more } });
@@ -105,7 +105,7 @@ describe('updateApiKey', () => {
     expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
   });
 
-  test('ENTERPRISE requires both limits, keeps them in other updates, and removes them with the plan', async () => {
+  test('ENTERPRISE requires both limits; other updates keep the limits, and another plan removes them', async () => {
     const key = await gateway.createKey();
     const invalid = (input: object, ...fields: string[]) =>
       expectInvalid(
@@ -132,7 +132,7 @@ describe('updateApiKey', () => {
     await expectInvalid(UPDATE, { id: (await gateway.createKey()).id, input }, paths);
   });
 
-  test('keeps every one of concurrent changes', async () => {
+  test('applies all of several concurrent changes', async () => {
     const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
     const changes = { name: 'together', perMinute: 2, perDay: 3, scopes: ['READ'] };
     await Promise.all(Object.entries(changes).map(([field, value]) => update(key, { [field]: value })));
@@ -161,7 +161,7 @@ describe('a key id', () => {
   );
 
   test.each(['1', '9223372036854775807', 'ABCDEFGHIJKL', 'abcdefghijk', 'abcdefghijklm', '', 'ps_abcdefghijkl'])(
-    '%j is malformed',
+    '%j is rejected as malformed',
     async (id) => {
       await expectInvalid(UPDATE, { id, input: {} }, ['id']);
       const { paths, message } = await refusalOf(gateway, REVOKE, { id });
@@ -169,7 +169,7 @@ describe('a key id', () => {
     },
   );
 
-  test('of no key is NOT_FOUND', async () => {
+  test('that no key has is NOT_FOUND', async () => {
     const id = 'zzzzzzzzzzzz';
     expect((await refusalOf(gateway, REVOKE, { id })).code).toBe('NOT_FOUND');
     expect((await refusalOf(gateway, UPDATE, { id, input: { name: 'x' } })).code).toBe('NOT_FOUND');
@@ -207,7 +207,7 @@ const LIST = `query ($first: Int, $after: String, $search: String, $isActive: Bo
 const list = async (variables: object) => (await gateway.data<{ apiKeys: Page }>(LIST, variables)).apiKeys;
 
 describe('apiKeys', () => {
-  test('pages through all keys, newest first, each once, even of the same moment', async () => {
+  test('returns each key exactly once, newest first, even if several were created at the same moment', async () => {
     const moment = new Date('2020-01-01T00:00:00.000Z');
     const oldest = Array.from({ length: 5 }, (_, i) => `samemoment0${i}`);
     for (const id of oldest) await insert(id, moment);
@@ -253,7 +253,7 @@ describe('apiKeys', () => {
     return nodes.map(({ name }) => name);
   };
 
-  test('finds keys by a part of the name in any case, without wildcards, or the beginning of the id', async () => {
+  test('finds keys by the start of the id or a part of the name, in any case and without wildcards', async () => {
     const { id } = await gateway.createKey({ name: 'Wild 100%_card\\ shop' });
     await gateway.createKey({ name: 'Wild 100 cards' });
     for (const search of ['wILD 100%', '%_C', '_card', 'D\\ S', id, id.slice(0, 9)])
@@ -275,7 +275,7 @@ describe('apiKeys', () => {
   });
 });
 
-test("an admin sees what is left of a key's quota", async () => {
+test("an admin can read a key's remaining quota", async () => {
   const key = await gateway.createKey({ plan: 'PRO' });
   await statusOf(key);
   const query = 'query ($id: ID!) { apiKey(id: $id) { rateLimit { plan windows { name limit remaining } } } }';

@@ -15,7 +15,7 @@ import { statement } from '../../src/database/statement';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 
-/** Who may do what: the scope that a caller needs for each root field and each REST operation; `open`: none. */
+/** The root fields and REST operations, by the scope that a caller needs. Operations in `open` need no scope. */
 const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   open: { query: 'rateLimit viewer', GET: '/rate_limit /usage' },
   READ: {
@@ -49,7 +49,7 @@ const VALID: Readonly<Record<string, string[]>> = {
   'ADMIN, as a bearer': ['READ', 'WRITE', 'ADMIN'],
 };
 
-/** ADMIN keys that are invalid, with the key as it is sent. */
+/** Kinds of invalid ADMIN keys. Each function turns a created key into the key that is sent. */
 const INVALID: Readonly<Record<string, (whole: string) => string>> = {
   revoked: (whole) => whole,
   expired: (whole) => whole,
@@ -84,7 +84,7 @@ const FIELDS = new Map<string, GraphQLField<unknown, unknown>>(
   ),
 );
 
-/** What an operation applies to: the id of a pet, a category and an order, and that of a key. */
+/** The ids that operations use: `row` of a pet, category or order, and `key` of an API key. */
 interface Ids {
   readonly row: string;
   readonly key: string;
@@ -133,14 +133,14 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
 
   async function expectRejected(operations: readonly Operation[], caller: string, error: string) {
     const before = await everyRow();
-    // They name existing rows, which they would change.
+    // The operations name existing rows, so an operation that ran by mistake would change a row.
     const answers = await ask(operations, caller, existing);
     expect(answers).toEqual(operations.map(({ name }) => `${name}: ${error}`));
     expect(await everyRow()).toEqual(before);
   }
 
   test.each(['anonymous', ...Object.keys(VALID)])(
-    'a caller may do what its scopes allow, no more: %s',
+    'a caller may use exactly the operations that its scopes allow: %s',
     async (caller) => {
       const scopes = VALID[caller] ?? open;
       const may = ({ needs }: Operation) => needs === 'open' || scopes.includes(needs);
@@ -150,7 +150,7 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
         caller,
         error,
       );
-      // Where anybody may, a key says nothing: with `none` it is asked for all of it.
+      // Callers with a key skip operations that are open to anonymous callers; ANONYMOUS_ACCESS=none opens the fewest.
       const allowed = EVERYTHING.filter((operation) => may(operation) && !(VALID[caller] && isOpen(operation)));
       const answers = await ask(allowed, caller, UNKNOWN);
       const isRejection = / (UNAUTHENTICATED|FORBIDDEN|RATE_LIMITED|KEY_BANNED|[A-Z_]+_ERROR|SERVICE_\w+)$/;
@@ -159,7 +159,7 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
   );
 
   test.each(Object.keys(INVALID))('a caller whose key is invalid may do nothing: %s', async (caller) => {
-    // Elsewhere an anonymous caller is rejected the rest too.
+    // An invalid key must not be treated as no key. Only `write` tests all operations, the others those open without a key.
     const operations = access === 'write' ? EVERYTHING : EVERYTHING.filter(isOpen);
     await expectRejected(operations, caller, '401 UNAUTHENTICATED');
   });
@@ -176,7 +176,7 @@ async function request(access: string, { name }: Operation, headers: Headers, id
     : { name: 'Mia', ...(path.startsWith('/pets') && { categoryId: 1 }) };
   const response = await (instances.get(access) as Gateway).server.inject({
     headers,
-    // Each from another address, so that none reaches a limit.
+    // Each request comes from another address, so that no address exceeds its quota.
     remoteAddress: `10.${(requests >> 16) & 255}.${(requests >> 8) & 255}.${requests++ & 255}`,
     ...(field
       ? { method: 'POST', url: '/graphql', payload: { query: `${kind} { ${textOf(field, ids)} }` } }
@@ -187,7 +187,7 @@ async function request(access: string, { name }: Operation, headers: Headers, id
   return `${name}: ${response.statusCode} ${code}`;
 }
 
-/** All rows of all tables, except when keys were last used. */
+/** All rows of all tables, without the times at which keys were last used. */
 async function everyRow(): Promise<unknown[]> {
   const tables = ['categories', 'pets', 'orders', 'inventory', 'idempotency_keys', 'api_keys'];
   const sql = tables.map(

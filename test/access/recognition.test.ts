@@ -57,7 +57,7 @@ test.each<[string, (whole: string) => Headers, string?]>([
   ['a valid key with another scheme', (whole) => ({ authorization: `Token ${whole}` })],
   ['a valid key without a scheme', (whole) => ({ authorization: whole })],
   ['a wrong X-API-Key beside a valid Bearer', (whole) => ({ 'x-api-key': 'x', authorization: `Bearer ${whole}` })],
-])('%s gets 401 from both interfaces, and counts against the address', async (_name, headersOf, message = NO_KEY) => {
+])('%s gets 401, and uses quota of the IP address', async (_name, headersOf, message = NO_KEY) => {
   const headers = { ...headersOf(key.whole), origin: 'https://shop.example' };
   const remoteAddress = `192.0.2.${++addresses}`;
   const rest = await read(headers, remoteAddress);
@@ -91,7 +91,7 @@ test('the response does not reveal whether a key id exists', async () => {
   expect(Object.keys(unknown?.headers ?? {})).toEqual(Object.keys(known?.headers ?? {}));
 });
 
-test('guessing keys ends in 429, and costs the guessed key nothing', async () => {
+test('a client that guesses secrets gets 429, and uses no quota of the guessed key', async () => {
   const remaining = async () =>
     (await gateway.server.inject({ url: '/rate_limit', headers: key.headers })).headers['x-ratelimit-remaining'];
   const before = await remaining();
@@ -112,7 +112,7 @@ test('only a caller with the secret is told that a key is revoked or expired', a
   for (const { id } of [revoked, expired]) expect(await message(`ps_${id}_${SECRET}`)).toBe(UNKNOWN_KEY);
 });
 
-test('preflights, docs and the OpenAPI document accept a wrong key', async () => {
+test('preflights, docs and the OpenAPI document are served even with a wrong key', async () => {
   const headers = { 'x-api-key': 'wrong' };
   const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
   const statuses = await Promise.all([
@@ -123,7 +123,7 @@ test('preflights, docs and the OpenAPI document accept a wrong key', async () =>
   expect(statuses.map(({ statusCode }) => statusCode)).toEqual([204, 200, 200]);
 });
 
-test('the time of last use is accurate to a minute, and a wrong secret is no use', async () => {
+test('the time of last use is accurate to a minute; a request with a wrong secret does not count', async () => {
   const { id, headers } = await gateway.createKey();
   const lastUsedAt = async () =>
     (await gateway.data('query ($id: ID!) { apiKey(id: $id) { lastUsedAt } }', { id })).apiKey?.lastUsedAt;

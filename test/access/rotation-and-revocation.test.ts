@@ -46,7 +46,7 @@ async function read(whole: string, gateway = here): Promise<number> {
 
 const readAll = (...keys: string[]) => Promise.all(keys.map((whole) => read(whole)));
 
-/** Moves the clock on by the five seconds for which an instance caches a look-up. */
+/** Advances the clock by just over five seconds, after which an instance no longer uses a cached key. */
 function later(): void {
   jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
 }
@@ -72,7 +72,7 @@ describe('a rotated key', () => {
     ['a day', undefined, 86_400],
     ['the given time', 60, 60],
   ])(
-    'accepts the old secret for %s, to the millisecond, on a connection that sent it too',
+    'accepts the old secret for exactly %s, even on a connection that has sent it before',
     async (_what, given, seconds) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const { id, whole } = await here.createKey();
@@ -86,7 +86,7 @@ describe('a rotated key', () => {
     },
   );
 
-  test('without a grace rejects the old secret at once, and within 5 s on other instances', async () => {
+  test('without a grace period rejects the old secret at once, and on other instances within 5 s', async () => {
     const { id, whole } = await here.createKey();
     expect(await read(whole, there)).toBe(200);
     const fresh = await rotate({ id }, 0);
@@ -96,7 +96,7 @@ describe('a rotated key', () => {
     expect(await read(whole, there)).toBe(401);
   });
 
-  test('accepts its last two secrets, even after concurrent rotations, and none once revoked', async () => {
+  test('accepts its last two secrets, even after concurrent rotations, and no secret once it is revoked', async () => {
     const { id, whole } = await here.createKey();
     const second = await rotate({ id });
     const third = await rotate({ id }, 60);
@@ -107,7 +107,7 @@ describe('a rotated key', () => {
     expect(new Set(await readAll(...secrets))).toEqual(new Set([401]));
   });
 
-  test('ends the subscriptions of the old secret when the grace ends', async () => {
+  test('ends subscriptions that use the old secret when the grace period ends', async () => {
     const { id, whole } = await here.createKey();
     const client = socketClient(url, { apiKey: whole });
     await rotate({ id }, 60);
@@ -181,7 +181,7 @@ describe('a change takes effect at once on the same instance, and within 5 s on 
     expect(await status(there, key)).toEqual(expected);
   });
 
-  test('a new key, even where it was rejected before', async () => {
+  test('a new key is accepted, even by an instance that rejected it before', async () => {
     const { id, secret } = newKey();
     const key = { headers: { 'x-api-key': `ps_${id}_${secret}` } };
     expect(await status(there, key)).toEqual([401, '60']);
@@ -208,14 +208,14 @@ describe('look-ups of keys', () => {
     expect(lookUps).toHaveBeenCalledTimes(2);
   });
 
-  /** Look-ups of a key, each of which responds with what it found only when told to. */
+  /** Holds back the results of look-ups of a key. @returns functions that each release the result of one look-up. */
   function slowLookUps({ id }: TestKey): (() => void)[] {
     const { apiKey } = here.database.prisma;
     const findUnique = apiKey.findUnique.bind(apiKey);
     const responses: (() => void)[] = [];
     const slow = async (query: Parameters<typeof findUnique>[0]) => {
       const found = await findUnique(query);
-      // The administration of keys never reads the secret's hash.
+      // Mutations that manage keys omit the hash of the secret, and are not held back.
       const isLookUp = query.where.id === id && !query.omit?.secretHash;
       if (isLookUp) await new Promise<void>((resolve) => responses.push(resolve));
       return found;
@@ -224,7 +224,7 @@ describe('look-ups of keys', () => {
     return responses;
   }
 
-  test('a look-up overtaken by a revocation does not count for later requests', async () => {
+  test('the result of a look-up that a revocation has overtaken is not used for later requests', async () => {
     const key = await here.createKey();
     const responses = slowLookUps(key);
     const before = read(key.whole);

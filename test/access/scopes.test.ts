@@ -1,6 +1,6 @@
 import { type Gateway, startGateway } from '../helper/gateway';
 
-// Who may do what is in matrix.test.ts; here is how a request without the scope is rejected.
+// matrix.test.ts tests which scope each operation needs. This file tests how a request without the scope is rejected.
 let gateway: Gateway;
 let closed: Gateway;
 let reader: Record<string, string>;
@@ -17,7 +17,7 @@ afterAll(async () => {
 const ANONYMOUS = { 'x-api-key': undefined };
 const CREATE = 'createCategory(input: { name: "Birds" }) { id }';
 
-test('a key is told the scope that it lacks, by both interfaces', async () => {
+test('the errors of GraphQL and REST name the scope that the key lacks', async () => {
   const message = 'This operation needs an API key with the scope WRITE; this key does not have it.';
   const problem = { code: 'FORBIDDEN', status: 403, requestId: expect.any(String) };
   const { status, data, errors } = await gateway.graphql(`mutation { ${CREATE} }`, undefined, reader);
@@ -41,7 +41,7 @@ test.each([
   ['POST', '/pets', '{'],
   ['PUT', '/pets/1', '{}'],
   ['DELETE', '/pets/abc', undefined],
-] as const)('a missing scope comes before any other error: %s %s %s', async (method, url, payload) => {
+] as const)('a missing scope is reported before any other error: %s %s %s', async (method, url, payload) => {
   const type = payload && { 'content-type': 'application/json' };
   const key = await gateway.app.inject({ method, url, payload, headers: { ...reader, ...type } });
   const none = await closed.server.inject({ method, url, payload, headers: { ...type } });
@@ -69,7 +69,7 @@ test('a skipped field needs no scope', async () => {
   expect((await gateway.graphql(query, { no: true }, reader)).status).toBe(403);
 });
 
-test('the viewer has every scope that its scopes include, and introspection needs none', async () => {
+test('the scopes of the viewer include implied scopes, and introspection needs no scope', async () => {
   const query = '{ viewer { scopes apiKey { scopes } } __schema { queryType { name } } }';
   const { headers } = await gateway.createKey({ scopes: ['ADMIN'] });
   expect((await gateway.graphql(query, undefined, headers)).data.viewer).toEqual({

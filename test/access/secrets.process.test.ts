@@ -34,7 +34,7 @@ describe('in the application', () => {
   });
   afterAll(() => gateway.close());
 
-  test('the secret is in no column of any table, and its hash in only one', async () => {
+  test('the secret is in no column of any table, and its hash is in only one column', async () => {
     await gateway.app.inject({ url: '/pets', headers: key.headers });
     const select = (sql: string) => gateway.database.query<{ text: string }>(statement(sql), []);
     const tables = await select(`select quote_ident(table_schema) || '.' || quote_ident(table_name) as text

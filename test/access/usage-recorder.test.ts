@@ -22,7 +22,7 @@ let states: string[];
 /** How many of the next writes fail. */
 let failures = 0;
 
-/** The database, over a connection that breaks. */
+/** The database, except that the next `failures` writes fail. */
 function breaking(): Database {
   const sessionFor = (work: Work): Session => {
     const session = database.sessionFor(work);
@@ -50,7 +50,7 @@ async function daily(caller: string, days = 1): Promise<number[]> {
 
 const saved = async (caller: string) => (await daily(caller))[0];
 
-test('a failed save is retried, with the counts since then', async () => {
+test('a failed save is retried, together with the requests counted since then', async () => {
   const recorder = record();
   recorder.count('unlucky', 5, 1, 0);
   expect(recorder.unsavedMs).toBe(0);
@@ -98,7 +98,7 @@ test('processes that save the same keys at once neither deadlock nor lose a requ
   await Promise.all(recorders.map((recorder) => recorder.stop()));
 });
 
-test('a request counts for its day, whenever it is saved and however the clock is set', async () => {
+test('a request counts for the day on which it was made, even if it is saved later or the clock is set back', async () => {
   const recorder = record();
   const midnight = Date.parse('2026-11-24T00:00:00Z');
   for (const [at, requests] of [
@@ -114,7 +114,7 @@ test('a request counts for its day, whenever it is saved and however the clock i
   expect(await daily('night owl', 2)).toEqual([5, 2]);
 });
 
-test('the number of unsaved callers is limited; callers counted already still are', async () => {
+test('the number of callers with unsaved counts is limited; requests of those callers are still counted', async () => {
   const recorder = record({ maxEntries: 2 });
   for (const caller of ['a', 'b', 'c', 'a', 'd']) recorder.count(caller, 1, 0, 0);
   await recorder.flush();

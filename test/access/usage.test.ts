@@ -27,7 +27,7 @@ async function usageOf(headers: Headers, days = 1, of = gateway): Promise<UsageD
 
 const today = async (key: TestKey, of = gateway) => (await usageOf(key.headers, 1, of))[0];
 
-/** The ids of the callers that used most, with their requests; `undefined` is all anonymous callers. */
+/** The callers with the most requests: their ids and requests. `undefined` stands for all anonymous callers. */
 async function topCallers(args: string): Promise<[id: string | undefined, requests: number][]> {
   const data = await gateway.data<{ topCallers: { apiKey: { id: string } | null; requests: number }[] }>(
     `{ topCallers(${args}) { apiKey { id } requests } }`,
@@ -46,7 +46,7 @@ const TWO = '{ a: pets { nodes { id } } b: pets { nodes { id } } viewer { plan }
 describe('usage counts', () => {
   test.each<[string, number, string[]]>([
     ['each REST call, and each counted root field', 4, ['/pets', '/pets', TWO]],
-    ['a request that fails before any field runs as one', 2, ['/nowhere', '{ pets { colour } }']],
+    ['one request for an operation that fails before any field runs', 2, ['/nowhere', '{ pets { colour } }']],
     [
       'nothing that is free of quota',
       0,
@@ -65,7 +65,7 @@ describe('usage counts', () => {
     expect(told['x-ratelimit-remaining']).toBe(String(100 - requests));
   });
 
-  test('a rejected operation as one, whatever its cost, and a ban when it begins', async () => {
+  test('a rejected operation as one refused request, whatever its cost, and a ban when the ban begins', async () => {
     const key = await createKey(5);
     await ask(key, 5);
     await gateway.graphql(TWO, {}, key.headers);
@@ -76,7 +76,7 @@ describe('usage counts', () => {
     expect(await today(key)).toMatchObject({ requests: 5, refused: 23, bans: 1 });
   });
 
-  test('by days in UTC, also those without requests, newest last', async () => {
+  test('requests per day in UTC, with zero for days without requests, newest day last', async () => {
     const key = await createKey(100);
     await ask(key, 3);
     clock = Date.parse('2026-11-25T23:59:59.999Z');
@@ -91,8 +91,8 @@ describe('usage counts', () => {
   });
 });
 
-describe('sums', () => {
-  test('are exact over instances that count at the same time, that stop, and that start later', async () => {
+describe('the sums of requests', () => {
+  test('are exact if several instances count at the same time, stop, and start later', async () => {
     const key = await createKey(1_000_000);
     const instance = () => gateway.another({}, () => clock);
     const [one, two] = await Promise.all([instance(), instance()]);
@@ -115,7 +115,7 @@ describe('sums', () => {
     }
   });
 
-  test('need no statement per request', async () => {
+  test('are saved without a statement for each request', async () => {
     const key = await createKey(1_000_000);
     await ask(key);
     const log = StatementLog.of(gateway.database);
@@ -143,7 +143,7 @@ describe('sums', () => {
 });
 
 describe('usage is shown', () => {
-  test('of a key to itself, and of all keys to an admin, by one statement for a list', async () => {
+  test('to a key for itself, and to an admin for all keys, with one statement for a list of keys', async () => {
     const keys = await Promise.all([createKey(100), createKey(100), createKey(100)]);
     for (const [i, key] of keys.entries()) await ask(key, i + 1);
     const own = await gateway.graphql('{ viewer { apiKey { usage(days: 1) { requests } } } }', {}, keys[1]?.headers);
@@ -159,7 +159,7 @@ describe('usage is shown', () => {
     expect(log.texts.filter((text) => /from usage_days/.test(text))).toHaveLength(1);
   });
 
-  test('of anonymous callers to admins only, as one sum', async () => {
+  test('only to admins for anonymous callers, as one sum', async () => {
     const sum = async () => (await topCallers('first: 100')).find(([id]) => id === undefined)?.[1] ?? 0;
     const before = await sum();
     for (const remoteAddress of ['192.0.2.1', '192.0.2.2', '2001:db8::1'])
@@ -170,7 +170,7 @@ describe('usage is shown', () => {
     expect([rest.statusCode, rest.json()]).toEqual([200, []]);
   });
 
-  test('of the callers with the most requests, in order', async () => {
+  test('for the callers with the most requests, in descending order', async () => {
     clock = NOON + 900 * DAY;
     const [a, b, c] = await Promise.all([createKey(500), createKey(500), createKey(500)]);
     await ask(a, 20);

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 
 let gateway: Gateway;
 let url: string;
-/** A copy of the clients in app/, next to where their packages are installed. */
+/** A copy of the clients, below `node_modules` so that their imports find the installed packages. */
 let directory: string;
 let told: Record<'types', string[]> & { relay: { status: number; said: string; made: string[] } };
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
   const { stdout } = await run(process.execPath, [join(__dirname, 'client-tools.mjs'), directory]);
   told = JSON.parse(stdout);
-  // Compilers, on a machine that does other things too.
+  // The tools run several compilers, which are slow on a busy machine.
 }, 180_000);
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
@@ -57,30 +57,30 @@ describe('as published,', () => {
     expect(next).toContain('node(id: $nodeId)');
   });
 
-  test('graphql-codegen and openapi-typescript generate what the clients compile with', () => {
+  test('graphql-codegen and openapi-typescript generate types with which the clients compile', () => {
     expect(told.types).toEqual([]);
   });
 });
 
-/** Runs a client against the gateway. @returns what it has seen. */
+/** Runs a client against the gateway. @returns the observations that the client reports. */
 async function seenBy(client: string, environment: Record<string, string> = {}): Promise<Json> {
   const env = { ...process.env, PETSTORE_URL: url, PETSTORE_API_KEY: ADMIN_KEY, ...environment };
   const { stdout } = await run(process.execPath, [join(directory, 'js', `${client}.js`)], { env });
   return JSON.parse(stdout);
 }
 
-test('openapi-fetch: pages by Link, an order placed once, errors by code', async () => {
+test('openapi-fetch follows Link headers, places an order once, and handles errors by code', async () => {
   expect(await seenBy('rest')).toEqual({
     pets: ['1 Rex', '2 Bello', '3 Tom'],
     orders: [2, 2, 'sold out'],
     stock: 1,
-    // Each added to what the others had left.
+    // Three concurrent changes each add ten units, and none is lost.
     added: [11, 21, 31],
     refused: [{ path: 'name', message: 'must not be empty' }],
   });
 });
 
-test('Apollo Client: one cache, pages merged, hashes for queries, errors by code, live events', async () => {
+test('Apollo Client merges pages in its cache, sends query hashes, handles errors by code, and gets events', async () => {
   const limited = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1, scopes: ['READ'] });
   expect(await seenBy('apollo', { LIMITED_KEY: limited.whole })).toEqual({
     pages: [
@@ -88,9 +88,9 @@ test('Apollo Client: one cache, pages merged, hashes for queries, errors by code
       ['Rex', 'Bello', 'Tom'],
     ],
     totalCount: 3,
-    // A pet is one object in the cache: what a mutation or an event changes shows in the list.
+    // A pet is one object in the cache, so lists show what a mutation or an event changes.
     renamed: ['Renamed', 'Bello', 'Tom'],
-    // What is created and deleted, here and elsewhere, shows in the lists, and in their totals.
+    // The lists and their totals reflect pets that this client or another one creates or deletes.
     created: [['Renamed', 'Bello', 'Tom', 'Luna'], 4],
     deleted: [['Renamed', 'Bello', 'Tom'], 3],
     live: ['Renamed', 'Elsewhere', 'Tom'],
@@ -98,7 +98,7 @@ test('Apollo Client: one cache, pages merged, hashes for queries, errors by code
     gone: [['Renamed', 'Elsewhere', 'Tom'], 3, ['Tom']],
     normalised: expect.arrayContaining(['Pet:1', 'Pet:2', 'Pet:3', 'InventoryItem:{"petId":"1"}']),
     orders: ['order of 1', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
-    // Some before GraphQL has seen the request.
+    // Some of these requests are rejected before GraphQL runs.
     refused: [
       'UNAUTHENTICATED',
       'BAD_USER_INPUT',
@@ -108,22 +108,22 @@ test('Apollo Client: one cache, pages merged, hashes for queries, errors by code
       'RATE_LIMITED',
       'KEY_BANNED',
     ],
-    // The text is sent once; the next page sends its hash only. Mutations use POST.
+    // The text of a query is sent only once; the next page sends only its hash. Mutations use POST.
     sent: ['GET hash', 'POST text', 'GET hash', 'POST hash'],
   });
 });
 
-test('urql: queries by GET, pages, errors by code', async () => {
+test('urql sends queries by GET, reads pages, and handles errors by code', async () => {
   expect(await seenBy('urql')).toEqual({
     names: [['Renamed', 'Elsewhere'], ['Tom']],
     error: ['INSUFFICIENT_STOCK', null],
     wrong: [[{ path: 'first', message: 'must be an integer from 1 to 100' }], null],
-    // A list that is empty is fetched again after a create, and after a delete.
+    // Even an empty list is fetched again after a create, and then after a delete.
     lists: [[], ['Luna'], []],
   });
 });
 
-test('Relay: pages of a refetched category, edges added and deleted, live events, one record for each object', async () => {
+test('Relay refetches pages, adds and deletes edges, gets live events, and keeps one record for each object', async () => {
   expect(await seenBy('relay')).toEqual({
     seen: [['Renamed'], ['Renamed', 'Elsewhere'], ['Luna', 'Renamed', 'Elsewhere'], ['Renamed', 'Elsewhere']],
     change: { petChanged: { kind: 'UPDATED', pet: { name: 'Live' } } },
@@ -134,7 +134,7 @@ test('Relay: pages of a refetched category, edges added and deleted, live events
   });
 });
 
-test('Apollo Client: the pages of every list joined, one viewer, fragments on Node, nothing lost in the cache', async () => {
+test('Apollo Client joins the pages of every list, supports fragments on Node, and loses nothing in its cache', async () => {
   await fillShop(gateway.database);
   for (const sql of [
     "insert into pets (name, category_id) select 'Pet ' || i, 1 from generate_series(4, 6) i",
@@ -154,7 +154,7 @@ test('Apollo Client: the pages of every list joined, one viewer, fragments on No
       ofCategory: ['Rex', 'Bello', 'Pet 4', 'Pet 5', 'Pet 6'],
       ofPet: ['1', '2', '3', '4', '5'],
     },
-    // What one place of an application has asked for is still there when another has asked for something else.
+    // The result of one query stays in the cache after another query reads other fields of the same object.
     viewer: {
       viewer: { __typename: 'Viewer', plan: 'ENTERPRISE', rateLimit: { __typename: 'RateLimit', plan: 'ENTERPRISE' } },
     },
@@ -165,7 +165,7 @@ test('Apollo Client: the pages of every list joined, one viewer, fragments on No
   });
 });
 
-test('urql in an outage: a query waits and is repeated, a mutation only with an Idempotency-Key', async () => {
+test('urql repeats a query after an outage, but a mutation only with an Idempotency-Key', async () => {
   const outage = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   const list = jest.spyOn(PetService.prototype, 'list').mockImplementationOnce(outage);
   const place = jest.spyOn(OrderService.prototype, 'place');

@@ -24,7 +24,7 @@ const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manif
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
-/** Used without being imported: commands in scripts, imports of the generated client. */
+/** Packages used without an import: the scripts run these commands, and the generated client imports {@link UNSEEN}. */
 const COMMANDS: Record<string, string> = {
   '@biomejs/biome': 'biome',
   jest: 'jest',
@@ -42,7 +42,7 @@ const FILES = ['src', 'test', 'bench', 'prisma', 'docs']
   .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/(generated|public|vendor)\//.test(path))
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
 
-/** An override may apply to one dependant only. */
+/** The overridden versions in an entry of `overrides`, which may be nested in a dependant. */
 function flat([name, version]: [string, string | Record<string, string>]): [string, string][] {
   return typeof version === 'string' ? [[name, version]] : Object.entries(version);
 }
@@ -59,7 +59,7 @@ function packagesOf(imports: readonly Import[]): string[] {
     .map(packageOf);
 }
 
-test('everything imported is declared, and what production imports is installed there', () => {
+test('every imported package is declared, and packages that src imports at run time are in dependencies', () => {
   const undeclared = FILES.flatMap(({ path, imports }) => {
     const others = path.startsWith('bench/')
       ? { ...DECLARED, ...BENCH.dependencies, ...BENCH.devDependencies }
@@ -75,7 +75,7 @@ test('everything imported is declared, and what production imports is installed 
   expect(undeclared).toEqual([]);
 });
 
-test('everything declared is used', () => {
+test('every declared package is used', () => {
   const imported = new Set(FILES.flatMap(({ imports }) => packagesOf(imports)));
   const isNamed = (name: string) => FILES.some(({ text }) => new RegExp(`['"\`]${name}(/[^'"\`]*)?['"\`]`).test(text));
   const isUsed = (name: string): boolean => {
@@ -117,7 +117,7 @@ test.each([
       .filter(([, version]) => !/^((npm:\S+@)?\d+\.\d+\.\d+(-[\w.]+)?|\$.+)$/.test(version)),
   ).toEqual([]);
   expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
-  // Users install from their own registry, verified by hash.
+  // Without a URL in the lock file, users can install from their own registry. The hash still verifies each package.
   expect(locked.filter(([, { resolved }]) => resolved)).toEqual([]);
 });
 

@@ -51,15 +51,15 @@ test('the README shows what a start prints in a terminal, and the responses to i
 const BESIDE = mkdtempSync(join(PROJECT, 'node_modules', '.docs-'));
 afterAll(() => rmSync(BESIDE, { recursive: true }));
 
-/** Writes a file beside the packages that it imports. */
+/** Writes a file below `node_modules`, so that its imports find the installed packages. */
 function writeBeside(name: string, text: string): string {
   const file = join(BESIDE, name);
   writeFileSync(file, text);
   return file;
 }
 
-test('the client of docs/limits.md waits as long as it is told to, and is then served', async () => {
-  // The clock stands still at `at`, and runs on from `start`.
+test('the client of docs/limits.md waits as long as a 429 says, and then succeeds', async () => {
+  // The clock of the gateway stands still at `at`. Once `start` is set, it runs.
   const clock = { at: Date.now(), start: 0 };
   const gateway = await startGateway({}, () => clock.at + (clock.start && Date.now() - clock.start));
   const url = await gateway.listen();
@@ -78,11 +78,11 @@ test('the client of docs/limits.md waits as long as it is told to, and is then s
   expect(stdout.split('\n')).toEqual(['429: trying again in 1 s', '200 59 []', '']);
 });
 
-/** What docs/usage.md shows, but for the three requests that are made here. */
+/** Inserts the usage that docs/usage.md shows, without the three requests that the test itself makes. */
 const USED = statement(`insert into usage_days (caller, day, requests, refused, bans)
 values ($1, '2026-11-22', 812, 3, 0), ($1, '2026-11-23', 94, 0, 0)`);
 
-/** Starts a gateway with the data that a page assumes; the first page begins with an empty store. */
+/** Starts a gateway with the data that a page assumes. The page `getting-started` begins with an empty store. */
 async function openShop(page: string): Promise<Gateway> {
   const [manifest = ''] = blocksOf('docs/trusted-documents.md', 'json');
   const trusted = { TRUSTED_DOCUMENTS: writeBeside('manifest.json', manifest), TRUSTED_DOCUMENTS_ONLY: 'true' };
@@ -97,7 +97,7 @@ async function openShop(page: string): Promise<Gateway> {
   return shop;
 }
 
-// Blocks of `sh no-run` are not typed.
+// `sh no-run` blocks are not run.
 test.each([
   ...[
     'getting-started',
@@ -118,7 +118,7 @@ test.each([
   }
 });
 
-test('docs/live-events.md shows events as they come over both transports', async () => {
+test('docs/live-events.md shows events as both transports deliver them', async () => {
   const shop = await openShop('live-events');
   const url = await shop.listen();
   const [step] = stepsOf('docs/live-events.md');

@@ -12,13 +12,13 @@ import { blocksOf, PAGES, textOf } from './documented';
 
 const EVERYTHING = PAGES.map(textOf).join('\n');
 
-/** The first groups of all matches. */
+/** The first group of each match. */
 const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, group]) => String(group));
 
-/** The pages and what is beside them. */
+/** The pages and the other documents of the repository. */
 const DOCUMENTS = [...PAGES, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'];
 
-// Customers and the bookshop are written by the reader.
+// Excludes files named `customers` or `bookshop`: in the guides, the reader writes them.
 test.each(DOCUMENTS)('every file that %s names exists', (page) => {
   const prose = textOf(page).replace(/```[\s\S]*?```/g, '');
   const named = found(
@@ -37,7 +37,7 @@ test('every script that the documents name exists', () => {
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test('the generated parts of the guides are up to date: the settings, the diagrams', async () => {
+test('the generated settings and diagrams in the guides are up to date', async () => {
   await promisify(execFile)(process.execPath, [join(PROJECT, 'docs', 'generate.mjs'), '--check']);
 });
 
@@ -65,7 +65,7 @@ test('every metric is named by a guide', async () => {
   await gateway.close();
   const served = found(body, /^# TYPE (petstore_\w+)/gm);
   expect(served.length).toBeGreaterThan(10);
-  // Some are only there with Redis or workers.
+  // Some metrics exist only with Redis or workers, so the declarations are checked too.
   const declared = [...metricsOf({} as Observed), ...poolMetrics()].map(({ name }) => `petstore_${name}`);
   expect([...served, ...declared].filter((name) => !EVERYTHING.includes(`\`${name}\``))).toEqual([]);
 });
@@ -77,7 +77,7 @@ test('docs/limits.md has the quota of every plan', () => {
   expect(Object.fromEntries(shown)).toEqual(PLANS);
 });
 
-test('the page of the administrator offers every plan', () => {
+test('the page /admin offers every plan', () => {
   const names = [...Object.keys(PLANS), 'ENTERPRISE'].map((plan) => `'${plan}'`).join(', ');
   expect(textOf('src/portal/public/admin-dialogs.js')).toContain(`const PLANS = [${names}];`);
 });

@@ -13,7 +13,7 @@ export const PAGES = ['README.md', ...readdirSync(join(PROJECT, 'docs')).map((na
 
 export const textOf = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
 
-/** The blocks of code in a language, which may have a remark: `sh no-run`. */
+/** The code blocks of a page with this info string, such as `sh` or `sh no-run`. */
 export function blocksOf(page: string, language: string): string[] {
   const blocks = [...textOf(page).matchAll(/^```(.*)\n([\s\S]*?)^```/gm)];
   return blocks.filter(([, info]) => info === language).map(([, , code = '']) => code);
@@ -22,11 +22,11 @@ export function blocksOf(page: string, language: string): string[] {
 /** Commands of a page, and their output as the page shows it. */
 export interface Step {
   readonly commands: string;
-  /** `…` stands for anything, and nothing if the page shows none. */
+  /** The shown output, in which `…` stands for any text; empty if the page shows no output. */
   readonly output: string;
 }
 
-/** What a page tells its readers to type, in blocks of `sh`: commands, each followed by its output in comments. */
+/** The commands in the `sh` blocks of a page, each with the output that the comments below it show. */
 export function stepsOf(page: string): Step[] {
   return blocksOf(page, 'sh').flatMap((block) =>
     [...block.matchAll(/((?:^(?!#).*\n)+)((?:^#.*\n)*)/gm)]
@@ -38,12 +38,12 @@ export function stepsOf(page: string): Step[] {
   );
 }
 
-/** What differs from run to run: keys, times, ids of keys; `…` for all else. */
+/** Matches texts that differ from run to run: keys, times and key ids, and `…`, which stands for any other text. */
 const VARIES = /(…|ps_\w{12}_\w{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|\b(?=[a-z]*\d)[0-9a-z]{12}\b)/;
 
-/** A reader who types what a page says, at a server of their own. */
+/** Runs the commands of a page against a test server, as a reader would. */
 export class Reader {
-  /** What the page has, and what it is here. */
+  /** Texts of the page, each with the text that replaces it in this run. */
   private readonly here = new Map<string, string>();
   private exports = '';
   private readonly environment: NodeJS.ProcessEnv;
@@ -58,11 +58,12 @@ export class Reader {
 
   /**
    * Types the commands.
-   * @returns the output that the page shows, if it is that but for white space and what varies; else what came
+   * @returns the output that the page shows if the actual output matches it, else the actual output. White space and texts
+   *   that match {@link VARIES} may differ.
    * @throws Error if a command fails
    */
   async type({ commands, output }: Step): Promise<string> {
-    // A key before its id, which is part of it.
+    // Replaces a key before its id, because the key contains the id.
     const longestFirst = [...this.here.keys()].sort((a, b) => b.length - a.length);
     const documented = new RegExp(longestFirst.map(literal).join('|'), 'g');
     const typed = commands.replace(documented, (found) => this.here.get(found) ?? found);
@@ -72,7 +73,7 @@ export class Reader {
     return !output || this.matches(output, stdout) ? output : stdout;
   }
 
-  /** Whether output is what the page shows. What varies is remembered, for later commands. */
+  /** Whether the output matches the page. Remembers the actual values of varying texts for later commands. */
   private matches(shown: string, actual: string): boolean {
     const parts = shown.split(VARIES);
     const varying = parts.filter((_, index) => index % 2);

@@ -47,7 +47,7 @@ describe('before anything is compiled', () => {
       expect(scripts[name]).toMatch(/^\(?node src\/app\/prestart\.cjs && /);
   });
 
-  test('the first start says that it takes a while, and generates what an install has not', async () => {
+  test('the first start says that it takes a while, and generates the Prisma client if it is missing', async () => {
     put('package.json', '{ "engines": { "node": ">=20.19.0" } }');
     put('src/app/prestart.cjs', readFileSync(join(PROJECT, 'src/app/prestart.cjs'), 'utf8'));
     put('prisma/generate.mjs', "process.stderr.write('generating fails\\n'); process.exit(1);");
@@ -77,7 +77,7 @@ test('a name in .env that is not a setting is reported', async () => {
   ]);
 });
 
-test('seed beside a gateway that has the embedded database open says what to do', async () => {
+test('seed fails with advice while a gateway has the embedded database open', async () => {
   const unlock = lockDirectory(directory);
   const { code, stderr } = await runTypeScript('src/app/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).ended;
   unlock();

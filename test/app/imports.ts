@@ -4,11 +4,11 @@ import ts from 'typescript';
 /** An import in a source file. `from` is the path of a project file, without its suffix, or a package. */
 export interface Import {
   readonly from: string;
-  /** It does not exist at run time. */
+  /** Whether it imports only types, and so does not exist at run time. */
   readonly typeOnly: boolean;
 }
 
-/** What one source file uses of other files and of its process. */
+/** The imports of a source file, and whether it reads the environment. */
 export interface SourceFile {
   /** Relative to the project: `src/graphql/cursor.ts`. */
   readonly path: string;

@@ -54,7 +54,7 @@ describe('create', () => {
     expect((await viewer(whole)).data.viewer).toEqual({ plan: 'PRO', apiKey: { name: 'Acme' } });
   });
 
-  test('takes every option; --json prints the response of the gateway', async () => {
+  test('accepts every option; --json prints the response of the gateway', async () => {
     const options = ['--plan', 'Enterprise', '--per-minute', '5', '--per-day', '50', '--scopes', 'read, admin'];
     expect(await json('create', '--name', 'Agreed', ...options, '--expires', '2040-01-01T00:00:00Z')).toEqual({
       secret: expect.stringMatching(/^ps_/),
@@ -127,7 +127,7 @@ test('revoke revokes a key', async () => {
   expect(await isAccepted(whole)).toBe(false);
 });
 
-test('unban lifts a ban, and says if there was none', async () => {
+test('unban lifts a ban, and reports if there was no ban', async () => {
   const { id, headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 9 });
   const code = async () => (await gateway.app.inject({ url: '/pets', headers })).json().code;
   for (let i = 0; i < 22; i++) await code();

@@ -6,10 +6,10 @@ import { readSource } from './imports';
 const PROJECT = join(__dirname, '..', '..');
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 
-/** `rest` of `src/rest/adapter`, `main` of `src/main`. */
+/** The module of a file: `rest` of `src/rest/adapter`, `main` of `src/main`. */
 const moduleOf = (path: string) => (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 
-/** `petstore` and `access`. */
+/** The modules of the domains: `petstore` and `access`. */
 const DOMAINS = readSource('src/app/domains.ts', read('src/app/domains.ts'))
   .imports.map(({ from }) => moduleOf(from))
   .filter((module) => module !== 'rest');
@@ -27,7 +27,7 @@ const LEVELS = [
   ['database', 'redis'],
 ];
 
-/** Plain constants, without the Prisma client. */
+/** Generated files that any module may import, because they have only constants and not the Prisma client. */
 const CONSTANTS = ['src/database/generated/enums', 'src/database/generated/columns'];
 
 const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTypes: true })
@@ -43,7 +43,7 @@ const importsWhere = (isFound: (path: string, from: string, typeOnly: boolean) =
     imports.filter(({ from, typeOnly }) => isFound(path, from, typeOnly)).map(({ from }) => `${path} imports ${from}`),
   );
 
-/** Where a pattern occurs, as `path: text`. */
+/** The occurrences of a pattern in the sources, as `path: text`. */
 const placesOf = (pattern: RegExp) =>
   SOURCES.flatMap(({ path, text }) => (text.match(pattern) ?? []).map((found) => `${path}: ${found}`));
 
@@ -58,7 +58,7 @@ describe('the layout of src', () => {
     expect(LEVELS.flat().filter((module) => module !== 'main' && !cells.includes(`${module}/`))).toEqual([]);
   });
 
-  test('lets imports go down only', () => {
+  test('allows imports only from lower levels', () => {
     const isUpward = (path: string, from: string) =>
       from.startsWith('src/') &&
       !from.startsWith('src/database/generated/') &&
@@ -81,7 +81,7 @@ describe('the layout of src', () => {
     expect(cycles).toEqual([]);
   });
 
-  test('lets one file read the environment, and keeps Prisma in database/', () => {
+  test('allows only one file to read the environment, and only database/ to import Prisma', () => {
     const readers = SOURCES.filter(({ readsEnvironment }) => readsEnvironment).map(({ path }) => path);
     expect(readers).toEqual(['src/app/environment.ts']);
     const isPrisma = (path: string, from: string, typeOnly: boolean) =>
@@ -92,7 +92,7 @@ describe('the layout of src', () => {
     expect(importsWhere(isPrisma)).toEqual([]);
   });
 
-  test('makes the process that supervises workers load almost nothing', () => {
+  test('lets the process that supervises workers load only three packages', () => {
     const packages = new Set<string>();
     const seen = new Set<string>();
     const walk = (path: string): void => {
@@ -110,7 +110,7 @@ describe('the layout of src', () => {
 });
 
 describe('other packages', () => {
-  test('are used by their exports, not by their files', () => {
+  test('are imported by their public entry points, not by internal files', () => {
     expect(placesOf(/'(graphql|type-graphql|fastify|pg|graphql-ws|ws|dataloader|ioredis)\/[^']*'/g)).toEqual([]);
     expect(placesOf(/'[^'.][^']*\/(dist|lib|build|internal|src)\/[^']*'/g)).toEqual([]);
   });
@@ -119,7 +119,7 @@ describe('other packages', () => {
     expect(placesOf(/setPrototypeOf|getMetadataStorage/g)).toEqual([]);
   });
 
-  test('are rarely cast to other types', () => {
+  test('are used without "as any" or "as never", and rarely with "as unknown as"', () => {
     expect(placesOf(/\bas (never|any)\b/g)).toEqual([]);
     expect(placesOf(/\bas unknown as\b/g).length).toBeLessThanOrEqual(10);
   });

@@ -12,25 +12,25 @@ import { Reader, stepsOf, textOf } from './documented';
 const PAGE = 'docs/make-it-yours.md';
 const run = promisify(execFile);
 
-/** What a clone of the repository does not have. */
+/** Matches paths that a clone of the repository does not have. */
 const NOT_CLONED =
   /^(\.git|dist|data|node_modules|bench\/(node_modules|results)|src\/(database\/generated|portal\/vendor))$/;
 
-/** A fresh clone, whose packages are those that are installed here. */
+/** Creates a copy like a fresh clone, whose `node_modules` link to the packages installed here. */
 function clone(): string {
   const copy = mkdtempSync(join(tmpdir(), 'bookshop-'));
   cpSync(PROJECT, copy, { recursive: true, filter: (path) => !NOT_CLONED.test(relative(PROJECT, path)) });
   mkdirSync(join(copy, 'node_modules'));
-  // The tests of the copy have a cache of their own.
+  // The tests of the copy must not share the cache of these tests.
   for (const name of readdirSync(join(PROJECT, 'node_modules')).filter((each) => each !== '.cache'))
     symlinkSync(join(PROJECT, 'node_modules', name), join(copy, 'node_modules', name));
   return copy;
 }
 
-/** A block of code, after the name of its file, if it has one. */
+/** Matches a code block, and the file name in the line above it if there is one. */
 const BLOCKS = /(?:^`([^`\n]+)`:\n\n)?^```(.*)\n([\s\S]*?)^```/gm;
 
-/** Does what the page says, in its order: writes the files, and runs the blocks of `sh run`. */
+/** Follows the page in order: writes its files, and runs its `sh run` blocks. @returns the paths of the files. */
 async function follow(copy: string): Promise<string[]> {
   const written: string[] = [];
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };

@@ -18,7 +18,7 @@ behindHaProxy('a load balancer', () => {
       'option httpchk GET /readyz',
       'default-server inter 100ms fall 1 rise 1',
       'timeout check 2s',
-      // Tries another gateway if no connection could be made.
+      // HAProxy tries another gateway if it cannot connect.
       'option redispatch 1',
       'monitor-uri /all-ready',
       `monitor fail if { nbsrv lt ${ports.length} }`,

@@ -36,7 +36,7 @@ describe('sample data of 2500 pets', () => {
     expect(done).toEqual([...new Set(done)].sort((a, b) => a - b));
   });
 
-  test('is plausible', async () => {
+  test('has realistic shares of each status, and many different names', async () => {
     const shares = ['available', 'pending', 'sold'].map(
       (status) => `(select count(*)::float / ${PETS} from pets where status = '${status}') as ${status}`,
     );
@@ -60,7 +60,7 @@ describe('sample data of 2500 pets', () => {
     'select id from orders where pet_id is null or quantity is null',
     `select id from pets where name <> trim(name) or name = ''`,
     `select pet_id from inventory join pets on pets.id = pet_id where status = 'sold' and quantity > 0`,
-  ])('has no row of: %s', async (query) => {
+  ])('has no inconsistent row: %s', async (query) => {
     expect(await rows(query)).toEqual([]);
   });
 });
@@ -68,7 +68,7 @@ describe('sample data of 2500 pets', () => {
 describe('sample data', () => {
   beforeEach(() => emptyDatabase(database));
 
-  test('is the same for the same number of pets, and differs for another', async () => {
+  test('is the same for the same number of pets, and differs for another number', async () => {
     const load = async (pets: number) => {
       await emptyDatabase(database);
       await loadSampleData(database, pets);
@@ -93,7 +93,7 @@ describe('sample data', () => {
     ]);
   });
 
-  test('leaves the next ids free, and continues them in a database that was emptied', async () => {
+  test('leaves the next ids free, and does not reuse ids in an emptied database', async () => {
     await loadSampleData(database, 10);
     const { prisma } = database;
     expect(await prisma.category.create({ data: { name: 'Dogs' } })).toMatchObject({ id: 3n });

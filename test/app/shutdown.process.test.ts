@@ -22,7 +22,7 @@ function send(url: string, ...head: string[]): Socket {
   return socket;
 }
 
-/** Sends a request without its body. @returns its connection, once the server waits for the body, and what it received. */
+/** Sends a request without its body, and waits until the server expects the body. @returns the connection and its data. */
 async function sendHead(url: string, length: number): Promise<{ socket: Socket; received: () => string }> {
   const type = 'Content-Type: application/json';
   const socket = send(url, 'POST /graphql HTTP/1.1', type, `Content-Length: ${length}`, 'Expect: 100-continue');
@@ -37,7 +37,7 @@ async function sendHead(url: string, length: number): Promise<{ socket: Socket; 
 const isListening = async (url: string) => (await ask(url, { path: '/livez' })).error !== 'ECONNREFUSED';
 
 test.each([0, 700])(
-  'SIGTERM under load, with a delay of %i ms, drops no request and no acknowledged write',
+  'SIGTERM under load, with a delay of %i ms, loses no request and no acknowledged write',
   async (delay) => {
     const gateway = await installation.start({ SHUTDOWN_DELAY_MS: String(delay) });
     const load = new Load(gateway.url, 12, mixed);
@@ -50,7 +50,7 @@ test.each([0, 700])(
     expect(took).toBeLessThan(8000);
     const tried = await load.stop();
     expect(tried.length).toBeGreaterThan(before);
-    // A client whose connection is refused stops.
+    // ECONNREFUSED is expected: each client stops at its first refused connection.
     expect(tried.filter((one) => !isServed(one) && one.error !== 'ECONNREFUSED')).toEqual([]);
     expect(tried.filter(({ connection }) => connection === 'close')).not.toEqual([]);
 
@@ -63,7 +63,7 @@ test.each([0, 700])(
 );
 
 const CONNECTIONS = 100;
-/** The connections race with the signal. */
+/** How often the tests are repeated, because the connections race with the signal. */
 const BURSTS = 3;
 
 describe('100 connections opened just before SIGTERM are all answered', () => {
@@ -123,7 +123,7 @@ test('a request that takes more than 10 seconds after SIGTERM is dropped', async
   socket.destroy();
 });
 
-test('a second signal ends the process at once, with 1', async () => {
+test('a second signal ends the process at once, with exit code 1', async () => {
   const gateway = await installation.running();
   const { socket } = await sendHead(gateway.url, 100);
   const started = performance.now();
@@ -152,7 +152,7 @@ describe('with a Redis that cannot be reached', () => {
   const alone = new Installation({ ...environment, REDIS_URL, SHUTDOWN_DELAY_MS: '700' });
   afterAll(() => alone.remove());
 
-  test('the gateway serves, counts in memory, and logs that', async () => {
+  test('the gateway serves requests, counts quotas in memory, and logs a warning', async () => {
     const gateway = await alone.running();
     const response = await fetch(`${gateway.url}/categories`);
     expect(response.status).toBe(200);
@@ -164,7 +164,7 @@ describe('with a Redis that cannot be reached', () => {
     expect(warnings()).toMatchObject([{ limits: 'fallback', redis: '127.0.0.1:2', reason }, { events: 'alone' }]);
   });
 
-  test('SIGTERM turns readiness off, serves for the delay, ends subscriptions for a reconnect, and does not wait for idle connections', async () => {
+  test('after SIGTERM /readyz fails, requests succeed during the delay, and subscribers may reconnect', async () => {
     const gateway = await alone.running();
     const { url } = gateway;
     const subscription = 'subscription { petChanged { petId } }';
@@ -189,7 +189,7 @@ describe('with a Redis that cannot be reached', () => {
     expect(ending).toEqual({ code: 0, signal: null, stderr: '' });
     expect(performance.now() - started).toBeLessThan(5000);
     expect(await errorOf(socket)).toMatchObject({ code: 1001 });
-    // A client that received a final event would not reconnect.
+    // The stream must not end with a `complete` event, after which a client would not reconnect.
     expect(await errorOf(stream)).toBeInstanceOf(Error);
     expect(stream.isComplete).toBe(false);
     expect(stdout).not.toContain(PASSWORD);

@@ -11,7 +11,7 @@ import { HEADERS } from '../helper/traffic';
 import { until } from '../helper/until';
 
 const installation = new Installation({ LOG_LEVEL: 'info' });
-/** The first process on an empty database, whatever has been started since. */
+/** The process that started first, on an empty database. Later tests read its output after other starts. */
 let first: GatewayProcess;
 beforeAll(async () => {
   first = await installation.start();
@@ -39,7 +39,7 @@ async function failedStart(environment: Record<string, string>): Promise<string>
   return stderr.slice('petstore-gateway: '.length, -1);
 }
 
-test('the first start logs one line with the addresses, the access without a key, and the admin key', () => {
+test('the first start logs one line with the URLs, the access without a key, and the admin key', () => {
   const { url, stderr, stdout, report } = first;
   expect(stderr).toBe('');
   expect(stdout.match(/Admin key/g)).toHaveLength(1);
@@ -77,7 +77,7 @@ test('a second process on the same data directory is rejected in one line that n
   expect(await hasCategory(gateway, id)).toBe(true);
 });
 
-test('SIGINT ends the process with 0, and the next start has the data and prints no key', async () => {
+test('SIGINT ends the process with exit code 0, and the next start has the data and prints no key', async () => {
   const gateway = await installation.running();
   const id = await createCategory(gateway);
   expect(await gateway.stop('SIGINT')).toMatchObject({ code: 0, signal: null, stderr: '' });
@@ -86,7 +86,7 @@ test('SIGINT ends the process with 0, and the next start has the data and prints
   expect(await hasCategory(next, id)).toBe(true);
 });
 
-test('a start that fails leaves the admin key to the first start that serves', async () => {
+test('a failed start creates no admin key; the first successful start creates and prints it', async () => {
   const DATA_DIR = join(installation.directory, 'other');
   copyData(DATA_DIR);
   const taken = createServer().listen(0, '127.0.0.1');
@@ -107,7 +107,7 @@ test('a start that fails leaves the admin key to the first start that serves', a
   await next.stop('SIGKILL');
 });
 
-test('without a database, even after a start that was killed halfway, the first start creates one and an admin key', async () => {
+test('a start without a database creates one with an admin key, even after an interrupted start', async () => {
   const DATA_DIR = join(installation.directory, 'new');
   mkdirSync(join(DATA_DIR, 'postgres.unfinished'), { recursive: true });
   writeFileSync(join(DATA_DIR, 'postgres.unfinished', 'PG_VERSION'), '17\n');

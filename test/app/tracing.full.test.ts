@@ -31,7 +31,7 @@ onServers(
         'x-api-key': ADMIN_KEY,
         traceparent: `00-${trace}-00f067aa0ba902b7-01`,
       });
-    /** What is in a trace, once its request has ended. */
+    /** The names of the spans in a trace, once its request has ended. */
     const spansIn = async (trace: string) => {
       const spans = () =>
         readFileSync(file, 'utf8')
@@ -47,7 +47,7 @@ onServers(
     const spans = ['POST', 'graphql.parse', 'graphql.validate', 'mutation', insert, command];
     expect(await spansIn(TRACE)).toEqual(expect.arrayContaining(spans));
 
-    // They wait for the only connection, which one request hands to the next.
+    // These requests wait for the only connection. Each statement must still be in the trace of its own request.
     const traces = Array.from({ length: 8 }, (_, i) => `0${i}${TRACE.slice(2)}`);
     await Promise.all(traces.map((trace, i) => create(`Pets ${i}`, trace)));
     for (const trace of traces) {

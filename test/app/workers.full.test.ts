@@ -49,12 +49,12 @@ onServers('two workers', () => {
   test.each<[string, (gateway: GatewayProcess) => Promise<Ending>, string]>([
     ['SIGTERM', (gateway) => gateway.stop('SIGTERM'), '0'],
     ['SIGINT to all processes, as Ctrl+C sends it,', (gateway) => gateway.stopAll('SIGINT'), '300'],
-  ])('%s under load drops no request and ends with 0; log lines are whole', async (_what, stop, delay) => {
+  ])('%s under load drops no request and ends with exit code 0; log lines are complete', async (_what, stop, delay) => {
     const { gateway, load } = await startUnderLoad({ SHUTDOWN_DELAY_MS: delay, LOG_LEVEL: 'info' });
     const { stdout, ...ending } = await stop(gateway);
     expect(ending).toEqual({ code: 0, signal: null, stderr: '' });
     const tried = await load.stop();
-    // A client whose connection is refused stops.
+    // ECONNREFUSED is expected: each client stops at its first refused connection.
     expect(failed(tried, ['ECONNREFUSED'])).toEqual([]);
     expect(tried.filter(({ connection }) => connection === 'close')).not.toEqual([]);
     const requests = logOf(stdout).filter(({ msg }) => msg === 'request');
@@ -73,7 +73,7 @@ onServers('two workers', () => {
     expect(failed(await load.stop()).length).toBeLessThanOrEqual(CLIENTS);
   });
 
-  test('when the primary process is killed, workers answer what they have accepted, and end', async () => {
+  test('when the primary process is killed, workers answer the requests that they accepted, and end', async () => {
     const { gateway, load } = await startUnderLoad();
     const { workers, pid } = gateway;
     process.kill(pid, 'SIGKILL');
@@ -113,7 +113,7 @@ onServers('two workers', () => {
 });
 
 onServers('three workers on an empty database', () => {
-  test('create one admin key and print it once, share one scrape, and end at once on a second signal', async () => {
+  test('create and print one admin key, report joint metrics, and end at once on a second signal', async () => {
     const { url = '', drop } = await createDatabase();
     const { ADMIN_API_KEY: _, ...environment } = environmentOf(url, TEST_REDIS_URL);
     const gateway = await GatewayProcess.start({
@@ -131,7 +131,7 @@ onServers('three workers on an empty database', () => {
       expect(report).toMatchObject({ Workers: 3, Limits: `Redis at ${host}${pathname}`, Proxies: '1 hop' });
 
       const headers = { 'x-api-key': String(report['Admin key']) };
-      // Connections go to the workers in turn.
+      // Connections are distributed to the workers round-robin.
       const asked = Array.from({ length: 12 }, () => ask(gateway.url, { path: '/pets/7', headers }));
       expect(outcomes(await Promise.all(asked))).toEqual({ 404: 12 });
       const text = await gateway.metrics();

@@ -10,7 +10,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** What node-postgres is told. */
+/** The configuration that node-postgres gets for a connection string. */
 const read = (text: string) => parseConnectionString(text).config();
 
 test.each([
@@ -27,7 +27,7 @@ test.each([
     'postgresql://db/shop?application_name=pets&options=-c%20geqo%3Doff',
     { application_name: 'pets', options: '-c geqo=off' },
   ],
-])('%s is read', (text, config) => {
+])('%s is parsed to the configuration of node-postgres', (text, config) => {
   expect(read(text)).toMatchObject(config);
 });
 
@@ -37,7 +37,7 @@ test.each([
   ['postgresql://me:secret@db:5433/shop?sslmode=require', 'db:5433/shop'],
   ['postgresql://[::1]:5433/shop', '[::1]:5433/shop'],
   ['postgresql://me@/shop?host=/run/postgresql&port=5433', '/run/postgresql:5433/shop'],
-])('%s leads to %s', (text, place) => {
+])('%s is shown in messages as %s', (text, place) => {
   expect(parseConnectionString(text).place).toBe(place);
 });
 
@@ -48,7 +48,7 @@ test.each([
   ['target_session_attrs=primary', { mustTakeWrites: true }],
   ['pgbouncer=false', { isPooled: false }],
   ['pgbouncer=true', { isPooled: true }],
-])('postgresql://db/shop?%s means %j', (query, meaning) => {
+])('postgresql://db/shop?%s is parsed to %j', (query, meaning) => {
   expect(parseConnectionString(`postgresql://db/shop?${query}`)).toMatchObject(meaning);
 });
 
@@ -56,11 +56,11 @@ test.each([
   ['disable', false],
   ['require', { rejectUnauthorized: false }],
   ['verify-full', {}],
-])('sslmode=%s is what it is to libpq', (mode, ssl) => {
+])('sslmode=%s has the same meaning as in libpq', (mode, ssl) => {
   expect(read(`postgresql://db/shop?sslmode=${mode}`).ssl).toEqual(ssl);
 });
 
-test('an authority is read from its file, and compared where the mode says so', () => {
+test('the CA certificate is read from sslrootcert; only sslmode=verify-full also checks the host name', () => {
   const ssl = (mode: string) => read(`postgresql://db/shop?sslmode=${mode}&sslrootcert=${directory}/ca.pem`).ssl;
   expect(ssl('verify-full')).toEqual({ ca: 'the authority' });
   expect(ssl('verify-ca')).toEqual({ ca: 'the authority', checkServerIdentity: expect.any(Function) });
@@ -76,28 +76,28 @@ test.each([
   ['a number sign in the password', `postgresql://me:12#${SECRET}@db/shop`],
   ['a question mark in the password', `postgresql://me:12?${SECRET}=1@db/shop`],
   ['a percent sign in the password', `postgresql://me:12%${SECRET}@db/shop`],
-  ['bytes that are no text', `postgresql://me:%ff${SECRET}@db/shop`],
+  ['bytes that are not UTF-8', `postgresql://me:%ff${SECRET}@db/shop`],
   ['a space in the password', `postgresql://me:12 ${SECRET}@db/shop`],
-  ['a line end in the password', `postgresql://me:12\n${SECRET}@db/shop`],
+  ['a line break in the password', `postgresql://me:12\n${SECRET}@db/shop`],
   ['an ampersand in the password', `postgresql://db/shop?password=12&${SECRET}=1`],
-  ['a port that is none', `postgresql://me:${SECRET}@db:x/shop`],
-  ['a port that is no number', `postgresql://me:${SECRET}@db/shop?port=5433x`],
+  ['a host with a port that is not a number', `postgresql://me:${SECRET}@db:x/shop`],
+  ['a port parameter that is not a number', `postgresql://me:${SECRET}@db/shop?port=5433x`],
   ['a port that is too small', `postgresql://me:${SECRET}@db:0/shop`],
   ['a port that is too large', `postgresql://me:${SECRET}@db:65536/shop`],
-  ['a name of several hosts', `postgresql://me:${SECRET}@one,two:5433/shop?target_session_attrs=read-write`],
-  ['a parameter with several hosts', `postgresql://me:${SECRET}@/shop?host=one,two`],
-  ['several ports', `postgresql://me:${SECRET}@one:5432,two:5433/shop`],
-  ['a standby as its target', `postgresql://me:${SECRET}@one/shop?target_session_attrs=standby`],
-  ['a mode that is not supported', `postgresql://me:${SECRET}@db/shop?sslmode=prefer`],
-  ['a mode that needs an authority', `postgresql://me:${SECRET}@db/shop?sslmode=verify-ca`],
-  ['a file that is not there', `postgresql://me:${SECRET}@db/shop?sslmode=verify-full&sslrootcert=/none.pem`],
-  ['a parameter that is not supported', `postgresql://me:${SECRET}@db/shop?schema=pets`],
+  ['a list of hosts', `postgresql://me:${SECRET}@one,two:5433/shop?target_session_attrs=read-write`],
+  ['a host parameter with several hosts', `postgresql://me:${SECRET}@/shop?host=one,two`],
+  ['a list of hosts with ports', `postgresql://me:${SECRET}@one:5432,two:5433/shop`],
+  ['target_session_attrs=standby', `postgresql://me:${SECRET}@one/shop?target_session_attrs=standby`],
+  ['an unsupported sslmode', `postgresql://me:${SECRET}@db/shop?sslmode=prefer`],
+  ['an sslmode that needs sslrootcert', `postgresql://me:${SECRET}@db/shop?sslmode=verify-ca`],
+  ['a file that does not exist', `postgresql://me:${SECRET}@db/shop?sslmode=verify-full&sslrootcert=/none.pem`],
+  ['an unsupported parameter', `postgresql://me:${SECRET}@db/shop?schema=pets`],
   ['another protocol', `mysql://me:${SECRET}@db/shop`],
-])('%s is refused, in one line without any part of the password', (_what, text) => {
+])('%s is rejected with a one-line error that contains no part of the password', (_what, text) => {
   expect(() => parseConnectionString(text)).toThrow(/^must (?!.*(hunter|12))[^\n]+$/);
 });
 
-test('what is refused by its name is named', () => {
+test('the error names the unsupported parameter, or the invalid value', () => {
   const refusal = (query: string) => () => parseConnectionString(`postgresql://db/shop?${query}`);
   expect(refusal('schema=pets')).toThrow(/"schema"/);
   expect(refusal('host=one,two')).toThrow(

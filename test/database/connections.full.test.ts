@@ -31,7 +31,7 @@ onPostgres('on PostgreSQL', () => {
     await open(poolSize);
   };
 
-  /** Runs a statement on a connection of its own. @returns its first row. */
+  /** Runs a statement on a connection of the pool. @returns its first row. */
   const run = async <Row>(text: string, ...values: unknown[]) =>
     (await database.query<Row>(statement(text), values))[0] as Row;
   /** Runs a short read on a shared connection. @returns its first row. */
@@ -49,7 +49,7 @@ onPostgres('on PostgreSQL', () => {
   const count = async () => (await run<{ n: number }>('select count(*)::int as n from things')).n;
   const terminate = (backend: number) => home.database.query(statement('select pg_terminate_backend($1)'), [backend]);
   const insert = (i: unknown) => run<{ i: number }>('insert into things values ($1) returning i', i);
-  /** Fails for 3. */
+  /** SQL that fails for 3, with a division by zero. */
   const half = (i: number) => `(10 / (${i} - 3))`;
   const unsent = {
     toPostgres() {
@@ -57,7 +57,7 @@ onPostgres('on PostgreSQL', () => {
     },
   };
 
-  /** Runs with the clock stopped, so that no connection seems slow, however busy the machine is. */
+  /** Runs `work` with the clock stopped, so that no connection counts as slow on a busy machine. */
   const timeless = async <T>(work: () => Promise<T>): Promise<T> => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     try {
@@ -66,7 +66,7 @@ onPostgres('on PostgreSQL', () => {
       clock.mockRestore();
     }
   };
-  /** Waits until short reads share a connection. @returns its process id. */
+  /** Waits until short reads share one connection. @returns the process id of its backend. */
   const shared = async () => {
     let pids: number[] = [];
     await until(async () => {
@@ -81,13 +81,13 @@ onPostgres('on PostgreSQL', () => {
       await shared();
     });
 
-    test('that are issued at the same time share a connection, and each gets its own result', async () => {
+    test('that run at the same time share at most two connections, and each gets its own result', async () => {
       const results = await timeless(() => all(50, async (i) => [await echo(i), await pid()] as const));
       expect(results.map(([i]) => i)).toEqual(numbers(50));
       expect(new Set(results.map(([, backend]) => backend)).size).toBeLessThanOrEqual(2);
     });
 
-    test('count as connections in use, of which there are never more than configured', async () => {
+    test('and other statements together never open more connections than configured', async () => {
       let most = 0;
       const watch = setInterval(async () => {
         const text = `select count(*)::int as n from pg_stat_activity
@@ -99,23 +99,23 @@ onPostgres('on PostgreSQL', () => {
       for (let i = 0; i < 10; i++) await all(300, echo);
       await long;
       clearInterval(watch);
-      // Of a caller alone: its six, and those that are shared.
+      // A single caller can use six pooled connections and two shared ones.
       expect(most).toBeGreaterThan(7);
-      // This test itself watches on connections of its own: at most one at a time.
+      // The query above may count one more connection of this test's own pool.
       expect(most).toBeLessThanOrEqual(10 + 1);
       expect(database.load).toMatchObject({ waiting: 0 });
       expect(database.load?.total).toBeLessThanOrEqual(10);
       expect(database.load?.idle).toBe(database.load?.total);
     });
 
-    test('use no more than a pool of their own size if it is too small to share', async () => {
+    test('use only the pool if the pool is too small for shared connections', async () => {
       await reopen(4);
       await all(100, echo);
       expect(database.load?.total).toBeLessThanOrEqual(4);
       expect(new Set(await all(50, pid)).size).toBe(3);
     });
 
-    test('do not wait behind a slow one', async () => {
+    test('do not wait behind a short read that is already slow', async () => {
       const done: string[] = [];
       const slow = all(2, () => read('select pg_sleep(0.6)')).then(() => done.push('slow'));
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -124,7 +124,7 @@ onPostgres('on PostgreSQL', () => {
       expect(done).toEqual(['quick', 'slow']);
     });
 
-    test('that were sent after a slow one wait for a second, until it is cancelled', async () => {
+    test('that were sent behind a slow short read run when the server cancels it after a second', async () => {
       const begun = performance.now();
       const [slow, quick] = await timeless(async () => [
         read('select pg_sleep(4) is not null as slept').catch((error: unknown) => failureOf(error)),
@@ -135,7 +135,7 @@ onPostgres('on PostgreSQL', () => {
       expect(performance.now() - begun).toBeLessThan(4000);
     });
 
-    test('that lose their connection fail, and the connection is replaced', async () => {
+    test('on a lost connection fail, and the connection is replaced', async () => {
       await reopen(5);
       const lost = await shared();
       const slow = timeless(() => allSettled(10, (i) => read('select $1::int as i, pg_sleep(0.1)', i)));
@@ -155,7 +155,7 @@ onPostgres('on PostgreSQL', () => {
       if (isShort) await shared();
     });
 
-    test('that fail do not affect the others', async () => {
+    test('that fail do not affect statements that run at the same time', async () => {
       for (let times = 0; times < 3; times++) {
         const settled = await allSettled(8, (i) => one(`select ${half(i)} as i`));
         expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(numbers(8).map((i) => i !== 3));
@@ -163,7 +163,7 @@ onPostgres('on PostgreSQL', () => {
       }
     });
 
-    test('with values that cannot be sent fail alone, and their statement still works', async () => {
+    test('with a value that cannot be serialized fail alone, and the same SQL works afterwards', async () => {
       const text = 'select $1::int as i';
       const settled = await allSettled(4, (i) => one(text, i === 2 ? unsent : i));
       expect(settled[2]).toMatchObject({ reason: { message: 'unsent' } });
@@ -173,19 +173,19 @@ onPostgres('on PostgreSQL', () => {
   });
 
   describe('other statements', () => {
-    test('run once, beside others that fail', async () => {
+    test('run exactly once, even if concurrent statements fail', async () => {
       for (let times = 1; times <= 3; times++) {
         await allSettled(8, (i) => run(`insert into things values ${half(i)} returning i`));
         expect(await count()).toBe(7 * times);
       }
     });
 
-    test('take connections of their own, so that no read waits for them', async () => {
+    test('do not run on the connection that short reads share', async () => {
       const reader = await shared();
       expect(await all(20, ownPid)).not.toContain(reader);
     });
 
-    test('that wait for a lock do not hold up others', async () => {
+    test('that wait for a lock do not delay other statements', async () => {
       await insert(1);
       const done: string[] = [];
       let held = Promise.resolve();
@@ -204,7 +204,7 @@ onPostgres('on PostgreSQL', () => {
       expect(await count()).toBe(4);
     });
 
-    test('that break a constraint leave their connection open', async () => {
+    test('that violate a constraint leave their connection open', async () => {
       await reopen(1);
       const before = await ownPid();
       await run('alter table things add unique (i)');
@@ -214,8 +214,8 @@ onPostgres('on PostgreSQL', () => {
     });
 
     test.each([
-      ['are run again if PostgreSQL has rolled them back to resolve a conflict', '40001', 2],
-      ['are not run again after any other error', '22012', 1],
+      ['are retried after a serialization failure', '40001', 2],
+      ['are not retried after another error', '22012', 1],
     ])('%s', async (_what, code, runs) => {
       await run('create sequence runs');
       await run(`create function fail() returns int language plpgsql as $$ begin
@@ -227,7 +227,7 @@ onPostgres('on PostgreSQL', () => {
       await run('drop sequence runs');
     });
 
-    test('are not run again when their connection is lost, and others are not affected', async () => {
+    test('are not retried when their connection is lost, and other statements are not affected', async () => {
       const lost = run('insert into things select 1 from pg_sleep(0.5)').then(
         () => 'done',
         ({ message }) => message,
@@ -248,7 +248,7 @@ onPostgres('on PostgreSQL', () => {
   });
 
   describe('a prepared statement', () => {
-    test('has its own columns, whatever ran before it on the connection', async () => {
+    test('returns its own columns, even if another statement ran in between on the connection', async () => {
       await reopen(1);
       await run("insert into things values (1, 'one'), (2, null)");
       const thing = (i: number) => run('select i, name from things where i = $1', i);
@@ -258,7 +258,7 @@ onPostgres('on PostgreSQL', () => {
       expect(await both()).toEqual(expected);
     });
 
-    test('is refused once if its columns have changed, and never misread', async () => {
+    test('fails once after its columns have changed, and then returns the new columns', async () => {
       await reopen(1);
       await run("insert into things values (1, 'one')");
       const thing = () => run('select name from things where i = $1', 1);
@@ -270,8 +270,8 @@ onPostgres('on PostgreSQL', () => {
 
     test.each([
       ['a shared connection', 10, true],
-      ['a connection of its own', 1, false],
-    ])('is kept on %s with hundreds of others, but not with all there ever were', async (_what, size, isShort) => {
+      ['a pooled connection', 1, false],
+    ])('is kept on %s with hundreds of others, but their number is limited', async (_what, size, isShort) => {
       await reopen(size);
       if (isShort) await shared();
       const one = (text: string, ...values: unknown[]) => (isShort ? read : run)(text, ...values);
@@ -288,7 +288,7 @@ onPostgres('on PostgreSQL', () => {
       for (const n of [0, 1299, 0]) expect(await one(`select $1::int as n${n}`, n)).toEqual({ [`n${n}`]: n });
     });
 
-    test('takes few bytes of its connection, whatever its text: the longest are not kept at all', async () => {
+    test('takes little memory of the backend; statements with very long texts are not kept', async () => {
       await reopen(1);
       const bytes = async () =>
         (await run<{ bytes: number }>('select sum(total_bytes)::int as bytes from pg_backend_memory_contexts')).bytes;

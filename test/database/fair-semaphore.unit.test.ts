@@ -5,7 +5,7 @@ const work = (caller: string, ms = 60_000) => ({ caller, deadline: new Deadline(
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const FULL = expect.objectContaining({ code: '53300' });
 
-/** A queue whose callers are named by the first letter of what they enter: `a1`. */
+/** A semaphore with helpers. The first letter of a name is the caller: `a1` is a request of caller `a`. */
 function scene(slots: number, places = 1000) {
   const queue = new FairSemaphore(slots, places);
   const entered: string[] = [];
@@ -25,7 +25,7 @@ function scene(slots: number, places = 1000) {
   return { queue, entered, enter, leave };
 }
 
-test('a free slot is taken without waiting, and released', () => {
+test('a free slot is acquired without waiting, and is free again after its release', () => {
   const { queue } = scene(1);
   const leave = queue.acquire(work('a'));
   expect(leave).not.toHaveProperty('then');
@@ -34,7 +34,7 @@ test('a free slot is taken without waiting, and released', () => {
   expect([queue.idle, queue.waiting]).toEqual([1, 0]);
 });
 
-test('one caller leaves a quarter of the slots to others, who are served while it waits', async () => {
+test('one caller gets at most three quarters of the slots, and others are served while it waits', async () => {
   const { queue, entered, enter, leave } = scene(8);
   await enter('a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7');
   expect([entered.length, queue.waiting]).toEqual([6, 2]);
@@ -56,21 +56,21 @@ test.each([
   [4, [3, 1]],
   [8, [6, 2]],
   [38, [29, 9]],
-])('of %i slots, callers that each want all get %j', async (slots, shares) => {
+])('of %i slots, callers that each ask for all slots get %j', async (slots, shares) => {
   const { entered, enter } = scene(slots);
   for (const caller of 'abcdefgh') await enter(...Array(slots).fill(caller));
   const counts = [...'abcdefgh'].map((caller) => entered.filter((each) => each === caller).length);
   expect(counts.filter(Boolean)).toEqual(shares);
 });
 
-test('waiting callers are served round-robin, each in its own order', async () => {
+test('waiting callers are served round-robin, and the requests of one caller in order', async () => {
   const { entered, enter, leave } = scene(1);
   await enter('a0', 'a1', 'a2', 'b1', 'b2', 'c1');
   for (let i = 0; i < 6; i++) await leave(entered.at(-1) ?? '');
   expect(entered).toEqual(['a0', 'a1', 'b1', 'c1', 'a2', 'b2']);
 });
 
-test('waiting work is dropped at its deadline, and when the client disconnects', async () => {
+test('a waiting request is rejected at its deadline, and when its client disconnects', async () => {
   const { queue, enter } = scene(1);
   await enter('a0');
   await expect(queue.acquire(work('b', 20))).rejects.toThrow('took longer than the 20 ms');
@@ -82,7 +82,7 @@ test('waiting work is dropped at its deadline, and when the client disconnects',
   expect(() => queue.acquire(left)).toThrow(Ended);
 });
 
-test('a full queue rejects, and keeps a quarter of its places for other callers', async () => {
+test('requests are rejected if the queue is full, or if their caller takes three quarters of it', async () => {
   const { queue, enter } = scene(1, 8);
   await enter('a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6');
   expect(() => queue.acquire(work('a'))).toThrow(FULL);

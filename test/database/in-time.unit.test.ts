@@ -3,12 +3,12 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inTime } from '../../src/database/in-time';
 
-test('a result in time is passed on, including an error', async () => {
+test('a promise that settles within the limit passes on its result or its error', async () => {
   expect(await inTime(sleep(1, 'answer'), 1000)).toBe('answer');
   await expect(inTime(Promise.reject(new Error('refused')), 1000)).rejects.toThrow('refused');
 });
 
-test('a late result is ignored, even if it is an error', async () => {
+test('a promise that rejects after the limit causes no unhandled rejection', async () => {
   const unhandled = jest.fn();
   process.once('unhandledRejection', unhandled);
   let fail: (error: Error) => void = () => undefined;
@@ -22,8 +22,8 @@ test('a late result is ignored, even if it is an error', async () => {
   process.off('unhandledRejection', unhandled);
 });
 
-test('an answer that arrived while the process was busy is in time', async () => {
-  await setImmediate(); // in the next phase Node runs timers, and only then reads input
+test('a result that arrived while the event loop was blocked is passed on, even if its timer is overdue', async () => {
+  await setImmediate(); // After this phase, the event loop runs timers before it polls for I/O.
   const answer = inTime(promisify(randomBytes)(16), 10);
   const start = performance.now();
   while (performance.now() - start < 60);

@@ -9,20 +9,23 @@ import { until } from '../helper/until';
 const STOCK = 100_000;
 const CLIENTS = 8;
 const KILLS = 3;
-/** Writes acknowledged before each kill. */
+/** Number of acknowledged writes before each kill. */
 const WRITES = 60;
 
-/** The quantity that each order may have, 0 if cancelled; several after a request without a response. */
+/**
+ * The quantities that an order may have; 0 means that it was cancelled. After a request without a response, the old and the
+ * new quantity are possible.
+ */
 type Possible = ReadonlySet<number>;
 
-/** Places, changes and cancels orders one after the other, and records the responses. */
+/** Places, changes and cancels orders, one request after the other, and records the acknowledged state of each order. */
 class Client {
   readonly orders = new Map<number, Possible>();
   acknowledged = 0;
 
   constructor(private readonly url: () => string) {}
 
-  /** Continues until a request has no response. */
+  /** Sends requests until one gets no response. */
   async run(): Promise<void> {
     for (let i = 0; ; i++) {
       const quantity = 1 + (i % 5);
@@ -60,7 +63,7 @@ interface State {
   inventoryItem: { quantity: number };
 }
 
-/** Every order with its quantity, and the units in stock. */
+/** @returns the quantity of every order by its id, and the units in stock. */
 async function stateOf(gateway: GatewayProcess): Promise<{ orders: Map<number, number>; stock: number }> {
   const orders = new Map<number, number>();
   for (let after: string | null = null; ; ) {
@@ -91,9 +94,9 @@ async function onServers(): Promise<Place> {
   return { environment: { ...environment, WEB_CONCURRENCY: TEST_REDIS_URL ? '2' : '1' }, remove: drop };
 }
 
-describe('after kill -9 under load, every acknowledged write is kept, and no order without its stock', () => {
+describe('after kill -9 under load, every acknowledged write is kept, and orders and stock are consistent', () => {
   const places: [string, () => Promise<Place>][] = [['on the embedded database', embedded]];
-  if (TEST_DATABASE_URL) places.push(['on PostgreSQL, by two workers', onServers]);
+  if (TEST_DATABASE_URL) places.push(['on PostgreSQL, with two workers', onServers]);
 
   test.each(places)('%s', async (_where, create) => {
     const { environment, remove } = await create();

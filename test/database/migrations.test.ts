@@ -70,7 +70,7 @@ const tables = async () => {
   return (await connection.rows(all)).map(({ name }) => name).filter((name) => name !== '_prisma_migrations');
 };
 
-test('migrations are applied in order of name, and recorded as Prisma records them', async () => {
+test('migrations are applied in the order of their names, and recorded in the format of Prisma', async () => {
   write({ '2_second': 'alter table first add column b int; create table second (id int);', ...FIRST });
   writeFileSync(join(directory, 'migration_lock.toml'), 'provider = "postgresql"\n');
   mkdirSync(join(directory, '3_without_a_file'));
@@ -91,7 +91,7 @@ test('migrations are applied in order of name, and recorded as Prisma records th
   ]);
 });
 
-test('a migration is applied once; a later one is applied alone', async () => {
+test('an applied migration is not applied again, and a new migration is applied without the old ones', async () => {
   write(FIRST);
   await run();
   const before = await ledger();
@@ -103,7 +103,7 @@ test('a migration is applied once; a later one is applied alone', async () => {
   expect((await ledger())[0]).toEqual(before[0]);
 });
 
-test('a migration that fails leaves only its record, and stops this start and every later one', async () => {
+test('a migration that fails is rolled back and recorded, and this start and every later one fails', async () => {
   const failing = 'create table second (a int); create table first (a int);';
   write({ ...FIRST, '2_second': failing, '3_third': 'create table third (a int);' });
   await expect(run()).rejects.toThrow(/^Migration 2_second failed: relation "first" already exists$/);
@@ -117,7 +117,7 @@ test('a migration that fails leaves only its record, and stops this start and ev
   expect(await locks(connection)).toEqual([]);
 });
 
-test('a failed migration is applied once it is repaired and marked as rolled back', async () => {
+test('a failed migration is applied after it was repaired and marked as rolled back', async () => {
   write({ '1_first': `${FIRST['1_first']} select 1 / 0;` });
   await expect(run()).rejects.toThrow('Migration 1_first failed: division by zero');
   await connection.rows('update _prisma_migrations set rolled_back_at = now()');
@@ -129,12 +129,12 @@ test('a failed migration is applied once it is repaired and marked as rolled bac
   expect(await locks(connection)).toEqual([]);
 });
 
-test('a migration that does not parse fails', async () => {
+test('a migration with a syntax error fails', async () => {
   write({ '1_first': 'create tabel first (a int);' });
   await expect(run()).rejects.toThrow(/^Migration 1_first failed: syntax error/);
 });
 
-test('a migration that was changed after it had been applied stops the start, and no other is applied', async () => {
+test('if an applied migration was changed, the start fails, and no new migration is applied', async () => {
   write(FIRST);
   await run();
   write({ '1_first': 'create table first (a bigint);', ...SECOND });
@@ -153,7 +153,7 @@ onPostgres('an interrupted migration is neither applied nor recorded', async () 
   expect(await tables()).toEqual(['first']);
 });
 
-onPostgres('a pooler may use another connection for each transaction', async () => {
+onPostgres('migrations work behind a pooler that uses another connection for each transaction', async () => {
   write({ ...FIRST, '2_second': 'create table second (a int); select 1 / 0;' });
   const servers = await Promise.all([connect(), connect(), connect()]);
   let transactions = 0;
@@ -175,7 +175,7 @@ onPostgres('a pooler may use another connection for each transaction', async () 
   }
 });
 
-onPostgres('instances that start together apply a migration once', async () => {
+onPostgres('instances that start at the same time apply each migration once', async () => {
   const names = Array.from({ length: 5 }, (_, index) => `slow_${index}`);
   write(Object.fromEntries(names.map((name) => [name, `create table ${name} (a int); select pg_sleep(0.02);`])));
   const instances = await Promise.all(Array.from({ length: 6 }, connect));

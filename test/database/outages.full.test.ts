@@ -10,7 +10,7 @@ import { until } from '../helper/until';
 const REQUEST_TIMEOUT_MS = 2000;
 const onOwnServers = CAN_START_POSTGRES && REDIS_BINARY ? describe : describe.skip;
 
-onOwnServers('under load, two workers whose servers stop', () => {
+onOwnServers('under load, two workers', () => {
   let postgres: PostgresServer;
   let redis: RedisServer;
   let proxy: TcpProxy;
@@ -49,7 +49,7 @@ onOwnServers('under load, two workers whose servers stop', () => {
     return until(() => load.tried.slice(before).filter(isServed).length > count, 30);
   };
   const fresh = (path: string) => ask(gateway.url, { path, headers: { connection: 'close' } });
-  /** Whether every worker, asked in turn, is ready, or none is. */
+  /** Whether all of six readiness checks on new connections, which the workers serve in turn, report this state. */
   const areReady = async (isReady: boolean) => {
     const asked = await Promise.all(Array.from({ length: 6 }, () => fresh('/readyz')));
     return asked.every(({ status }) => status === (isReady ? 200 : 503));
@@ -64,7 +64,7 @@ onOwnServers('under load, two workers whose servers stop', () => {
     ['crashes', () => postgres.stop('SIGQUIT'), () => postgres.start()],
     ['falls silent', () => proxy.fallSilent(), () => proxy.speak()],
   ])(
-    'answer only 503 while PostgreSQL %s, in bounded time, then serve again with every acknowledged write',
+    'respond with 503 in bounded time after PostgreSQL %s, then serve again without a lost write',
     async (_how, stop, start) => {
       await stop();
       await until(() => load.tried.filter(isUnavailable).length > 20, 20);
@@ -83,7 +83,7 @@ onOwnServers('under load, two workers whose servers stop', () => {
     },
   );
 
-  test('answer at most 503 when an administrator ends their sessions', async () => {
+  test('fail requests only with 503 when an administrator ends their database sessions', async () => {
     for (let i = 1; i <= 5; i++) {
       await served(40);
       await postgres.query(
@@ -98,7 +98,7 @@ onOwnServers('under load, two workers whose servers stop', () => {
   test.each<[string, () => unknown, () => unknown]>([
     ['is killed', () => redis.kill(), () => redis.start()],
     ['falls silent', () => redis.freeze(), () => redis.thaw()],
-  ])('fail no request while Redis %s, and then share limits again', async (_how, stop, start) => {
+  ])('fail no request when Redis %s, and share limits again when it is back', async (_how, stop, start) => {
     const counting = async (state: string) =>
       (await gateway.metrics()).includes(`petstore_limiter_store{state="${state}"} 2`);
     const reported = async () => JSON.parse((await fresh('/readyz')).body ?? '').checks.limits;
@@ -106,7 +106,7 @@ onOwnServers('under load, two workers whose servers stop', () => {
     await stop();
     await until(() => counting('fallback'), 20);
     expect(await reported()).toBe('fallback');
-    // Half of an anonymous caller's quota, as there are two workers.
+    // Each of the two workers enforces half of an anonymous caller's quota.
     expect((await fetch(`${gateway.url}/pets`)).headers.get('ratelimit-policy')).toContain('"minute";q=15;');
     await start();
     await until(() => counting('redis'), 20);

@@ -9,16 +9,16 @@ import { isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 
 const POOL_SIZE = 6;
-/** The pool, and the connection of the readiness check. */
+/** The connections of the pool, and the connection of the readiness check. */
 const MOST = POOL_SIZE + 1;
-/** One at a time cancels a statement, and one may be closing. */
+/** Two more sockets: one for a cancel request, and one for a connection that is closing. */
 const MOST_SOCKETS = MOST + 2;
 const NAME = 'bounded';
 
 const SOCKETS = '/proc/net/tcp';
 const onPostgres = TEST_DATABASE_URL && existsSync(SOCKETS) ? describe : describe.skip;
 
-onPostgres('the gateway opens at most DATABASE_POOL_SIZE connections and three', () => {
+onPostgres('the gateway opens at most DATABASE_POOL_SIZE + 3 connections', () => {
   let home: Awaited<ReturnType<typeof createDatabase>>;
   let proxy: TcpProxy;
   let gateway: Gateway;
@@ -49,8 +49,8 @@ onPostgres('the gateway opens at most DATABASE_POOL_SIZE connections and three',
     (await observer.query('select from pg_stat_activity where application_name = $1', [NAME])).rows.length;
 
   test.each<[string, () => unknown, () => unknown]>([
-    ['the server is silent', () => proxy.fallSilent(), () => proxy.speak()],
-    ['the server is gone', () => proxy.goAway(), () => proxy.comeBack()],
+    ['the server does not respond', () => proxy.fallSilent(), () => proxy.speak()],
+    ['the server is unreachable', () => proxy.goAway(), () => proxy.comeBack()],
     [
       'every statement waits for a lock',
       () => direct.query('begin; lock table categories in access exclusive mode'),
@@ -75,13 +75,13 @@ onPostgres('the gateway opens at most DATABASE_POOL_SIZE connections and three',
     clearInterval(watch);
     expect(most).toBeGreaterThanOrEqual(POOL_SIZE - 2);
     expect(most).toBeLessThanOrEqual(MOST_SOCKETS);
-    // A server that cannot be reached does not know at once which connections are closed.
+    // While the server is unreachable, it does not notice at once that the gateway has closed connections.
     if (what.includes('lock')) expect(mostCounted).toBeLessThanOrEqual(MOST);
     await until(async () => (await counted()) <= MOST);
   });
 });
 
-/** The number of connections to a port that are open or being opened, by the end that opened them. */
+/** The number of established or connecting TCP sockets to a remote port, according to Linux. */
 function socketsTo(port: number): number {
   const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return readFileSync(SOCKETS, 'utf8')

@@ -52,7 +52,7 @@ describe('a statement', () => {
   const TEXT = `select $1::bigint as large, $2::int as small, $3::timestamptz as moment, $4::text as text,
     $5::boolean as flag, $6::text as nothing, array(select unnest($7::bigint[]) order by 1) as many`;
 
-  test('passes values in and out unchanged, in a transaction too', async () => {
+  test('returns its parameters unchanged, outside and inside a transaction', async () => {
     const { many: _, moment, ...scalars } = ROW;
     const [row] = await sql<typeof ROW>(database, TEXT, ...Object.values(ROW));
     expect(row).toMatchObject(scalars);
@@ -60,7 +60,7 @@ describe('a statement', () => {
     expect(await database.transaction((session) => sql(session, TEXT, ...Object.values(ROW)))).toEqual([ROW]);
   });
 
-  test('and Prisma agree on points in time', async () => {
+  test('stores and reads the same point in time as Prisma', async () => {
     const shipDate = new Date('1850-06-01T12:00:00.001Z');
     await database.prisma.order.create({ data: { shipDate } });
     await sql(database, 'insert into orders (ship_date) values ($1)', shipDate);
@@ -69,7 +69,7 @@ describe('a statement', () => {
     expect(await database.prisma.order.findMany()).toMatchObject([{ shipDate }, { shipDate }]);
   });
 
-  onPostgres('means the same point in time in any time zone of the server', async () => {
+  onPostgres('stores the same point in time whatever the time zone of the server', async () => {
     const name = new URL(url ?? '').pathname.slice(1);
     await sql(database, `alter database ${name} set timezone to 'America/New_York'`);
     const other = await openDatabase({ url, directory: '' });
@@ -87,7 +87,7 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
-  test('commits its changes, by statements and by Prisma', async () => {
+  test('commits the changes of its statements and of Prisma', async () => {
     const answer = await database.transaction(async (session) => {
       await rename(session, 1, 'Ace');
       await session.prisma.pet.update({ where: { id: 2 }, data: { name: 'Bo' } });
@@ -97,7 +97,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Ace', 'Bo']);
   });
 
-  test('rolls everything back when it throws, and rethrows', async () => {
+  test('rolls back all changes when its function throws, and rejects with the same error', async () => {
     const refusal = new Error('no');
     const work = database.transaction(async (session) => {
       await rename(session, 1, 'Ace');
@@ -108,7 +108,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  test('inside another is part of it', async () => {
+  test('inside another transaction is committed or rolled back with it', async () => {
     const outer = database.transaction(async (session) => {
       await session.transaction((nested) => rename(nested, 1, 'Ace'));
       await session.transaction((nested) => addPet(nested, ''));
@@ -119,7 +119,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Rex', 'Cy']);
   });
 
-  test('does not mix with concurrent ones', async () => {
+  test('does not mix with concurrent transactions and statements', async () => {
     const works = Array.from({ length: 12 }, (_, index) =>
       database.transaction(async (session) => {
         await addPet(session, `Pet ${index}`);
@@ -132,7 +132,7 @@ describe('a transaction', () => {
     expect((await names()).sort()).toEqual(expected.sort());
   });
 
-  onPostgres('that loses a deadlock is retried, and both succeed', async () => {
+  onPostgres('that was rolled back to resolve a deadlock is retried, and both transactions succeed', async () => {
     let attempts = 0;
     let renamed = 0;
     const swap = (first: number, second: number, name: string) =>
@@ -150,7 +150,7 @@ describe('a transaction', () => {
     expect(second).toBe(first);
   });
 
-  onPostgres('that fails to serialize is retried until it succeeds', async () => {
+  onPostgres('with a serialization failure is retried until it succeeds', async () => {
     let attempts = 0;
     let counted = 0;
     const add = () =>
@@ -168,7 +168,7 @@ describe('a transaction', () => {
   });
 
   test.each([
-    ['fails to serialize is retried at most three times', '40001', 4],
+    ['always has a serialization failure is retried at most three times', '40001', 4],
     ['times out is not retried', '57014', 1],
   ])('that %s', async (_what, code, expected) => {
     let attempts = 0;
@@ -184,7 +184,7 @@ describe('a transaction', () => {
 describe('a session', () => {
   const sessionFor = (ms: number) => database.sessionFor({ caller: 'a', deadline: new Deadline(ms) });
 
-  test('whose deadline ends between two statements of a transaction starts no other, and rolls back', async () => {
+  test('whose deadline passes between two statements of a transaction runs no more statements, and rolls back', async () => {
     const work = sessionFor(500).transaction(async (session) => {
       await rename(session, 1, 'Ace');
       await new Promise((resolve) => setTimeout(resolve, 600));
@@ -199,20 +199,20 @@ describe('a session', () => {
     ['short read', (session) => session.query(statement('select 1'), [], true)],
     ['write', (session) => session.write(statement(`update pets set name = 'Ace'`), [])],
     ['transaction', (session) => session.transaction((inner) => rename(inner, 1, 'Ace'))],
-  ])('starts no %s after the end of its deadline', async (_what, run) => {
+  ])('starts no %s after its deadline', async (_what, run) => {
     const ended = sessionFor(10_000);
     ended.work.deadline.end();
     await expect((async () => run(ended))()).rejects.toBeInstanceOf(Ended);
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  test('is renewed for each event of a subscription', async () => {
+  test('can be renewed after its deadline, for an event of a subscription', async () => {
     const ended = sessionFor(10_000);
     ended.work.deadline.end();
     expect(await sql(ended.renewed(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('announces a committed change, even if its deadline ends meanwhile', async () => {
+  test('publishes a committed change, even if its deadline ends during the commit', async () => {
     const kinds: string[] = [];
     const listener: ChangeListener = ({ kind }) => kinds.push(kind);
     database.listeners.add(listener);
@@ -224,12 +224,12 @@ describe('a session', () => {
     });
     await errorOf(work);
     database.listeners.delete(listener);
-    // The commit may have been sent before the end or not.
+    // The commit may have been sent before or after the deadline ended.
     expect(kinds).toEqual((await names())[0] === 'Ace' ? ['UPDATED'] : []);
   });
 });
 
-describe('a database failure is classified', () => {
+describe('an error is classified as', () => {
   test.each<[Failure, string, (session: Transaction | Database) => Promise<unknown>]>([
     ['foreign-key', 'a missing reference', (s) => sql(s, `insert into pets (name, category_id) values ('a', 99)`)],
     [
@@ -254,20 +254,20 @@ describe('a database failure is classified', () => {
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  test.each(['select nothing from nowhere', `select 'x'::int`])('not at all: %s', async (text) => {
+  test.each(['select nothing from nowhere', `select 'x'::int`])('no database failure: %s', async (text) => {
     const error = await errorOf(sql(database, text));
     expect(error).toMatchObject({ code: expect.any(String) });
     expect(failureOf(error)).toBeUndefined();
   });
 
   test.each([undefined, null, 'P2002', 42, new Error('no'), { code: 23505 }, { code: 'EACCES' }])(
-    'not at all: %p',
+    'no database failure: %p',
     (error) => {
       expect(failureOf(error)).toBeUndefined();
     },
   );
 
-  /** Fails to connect, once at startup and once by a client of Prisma's. */
+  /** Expects that the startup and a Prisma client fail to connect to `target`. */
   async function expectUnavailable(target: string, message: string | RegExp): Promise<void> {
     const refused = await errorOf(openDatabase({ url: target, directory: '' }));
     expect(failureOf(refused)).toBe('unavailable');
@@ -283,7 +283,7 @@ describe('a database failure is classified', () => {
       'shop:secret@127.0.0.1',
       /^PostgreSQL at 127.0.0.1:1\/shop cannot be opened: connect ECONNREFUSED 127.0.0.1:1$/,
     ],
-    ['no address of a host listens', 'localhost', /^PostgreSQL at localhost:1\/shop cannot be opened: \S/],
+    ['no server listens at any address', 'localhost', /^PostgreSQL at localhost:1\/shop cannot be opened: \S/],
   ])('unavailable: %s', (_what, host, message) => expectUnavailable(`postgresql://${host}:1/shop`, message));
 
   test.each(['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'])(
@@ -321,14 +321,14 @@ describe('a database failure is classified', () => {
     }
   });
 
-  onPostgres('unavailable: a connection that the server ends; the next one works', async () => {
+  onPostgres('unavailable: the server ends a connection, and the next connection works', async () => {
     const end = (session: Session) => sql(session, 'select pg_terminate_backend(pg_backend_pid())::text');
     expect(failureOf(await errorOf(end(database)))).toBe('unavailable');
     expect(failureOf(await errorOf(database.transaction(end)))).toBe('unavailable');
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  onPostgres('timeout: a statement that exceeds its time limit', async () => {
+  onPostgres('timeout: a statement exceeds its time limit', async () => {
     const slow = database.transaction(async (session) => {
       await sql(session, `set local statement_timeout to '20ms'`);
       await sql(session, 'select pg_sleep(5)::text');
@@ -337,9 +337,9 @@ describe('a database failure is classified', () => {
   });
 });
 
-test('a database that responds reports that it accepts writes', () => expect(database.canWrite()).resolves.toBe(true));
+test('the write check succeeds if the database accepts writes', () => expect(database.canWrite()).resolves.toBe(true));
 
-onPostgres('the write check recovers from connections that the database has ended', async () => {
+onPostgres('the write check recovers after the database has ended its connections', async () => {
   await database.canWrite();
   const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
   await sql(database, `select pg_terminate_backend(pid)::text ${others}`);

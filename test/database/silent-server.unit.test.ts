@@ -12,7 +12,7 @@ afterEach(() => {
   silent.close();
 });
 
-/** A server that lets everybody in, and then says nothing more. */
+/** Starts a server that accepts every login, and then never responds. @returns its port. */
 async function listen(): Promise<number> {
   const port = await freePort();
   silent = createServer((socket) => {
@@ -24,7 +24,7 @@ async function listen(): Promise<number> {
   return port;
 }
 
-test('a server that is silent once it has let the gateway in is given up after the time for connecting', async () => {
+test('connecting to a server that stops responding after the login fails at the connection timeout', async () => {
   const server = new PostgresServer(`postgresql://user@127.0.0.1:${await listen()}/db?target_session_attrs=read-write`);
   const started = performance.now();
   await expect(server.connect(200)).rejects.toThrow('Connection terminated');

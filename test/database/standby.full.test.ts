@@ -16,7 +16,7 @@ const IS_READ_ONLY = { details: [{ path: 'database', message: 'cannot be written
 
 const onOwnServer = CAN_START_POSTGRES ? describe : describe.skip;
 
-onOwnServer('on a server of its own', () => {
+onOwnServer('with PostgreSQL', () => {
   let postgres: PostgresServer;
   let direct: Client;
   let gateway: Gateway;
@@ -51,7 +51,7 @@ onOwnServer('on a server of its own', () => {
       });
     };
 
-    test('readiness fails within two seconds and says why, reads go on, and both recover within two seconds', async () => {
+    test('readiness fails within two seconds, reads work, and readiness and writes recover within two seconds', async () => {
       expect(await readiness()).toBe(200);
       await setReadOnly('on');
       await until(async () => (await readiness()) === 503, 2);
@@ -66,8 +66,8 @@ onOwnServer('on a server of its own', () => {
       expect(await order()).toEqual([]);
     });
 
-    test('a connection on which a write fails because the server is read-only is replaced', async () => {
-      // A session keeps the value it began with, as a connection leads to the server that was the primary.
+    test('a connection is replaced after a write on it failed because the server is read-only', async () => {
+      // Open sessions keep the setting. So an old connection stays read-only, like a connection to a former primary.
       await direct.query('alter database postgres set default_transaction_read_only to on');
       await direct.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
       await until(async () => (await readiness()) === 503, 2);
@@ -78,7 +78,7 @@ onOwnServer('on a server of its own', () => {
       for (const write of [order, rename]) expect(await write()).toEqual([]);
     });
 
-    test('a gateway starts on a standby that has all tables, reads, and is ready once the standby is promoted', async () => {
+    test('a gateway starts on a standby with all tables, serves reads, and is ready after the promotion', async () => {
       const standby = await PostgresServer.follow(postgres);
       const reader = await startGatewayOn(standby.url);
       expect((await reader.app.inject({ url: '/readyz' })).json()).toMatchObject(IS_READ_ONLY);
@@ -90,7 +90,7 @@ onOwnServer('on a server of its own', () => {
       await standby.remove();
     });
 
-    test('target_session_attrs=read-write rejects the server at startup', async () => {
+    test('the start fails with target_session_attrs=read-write', async () => {
       await setReadOnly('on');
       const url = `${postgres.url}?target_session_attrs=read-write`;
       await expect(openDatabase({ url, directory: '' })).rejects.toThrow(
@@ -99,7 +99,7 @@ onOwnServer('on a server of its own', () => {
       await setReadOnly('off');
     });
 
-    test('if tables are missing, the start fails with one line', async () => {
+    test('the start fails with a one-line error if tables are missing', async () => {
       await direct.query('create schema empty');
       const url = `${postgres.url}?options=-c%20search_path%3Dempty%20-c%20default_transaction_read_only%3Don`;
       await expect(openDatabase({ url, directory: '' })).rejects.toThrow(
@@ -108,7 +108,7 @@ onOwnServer('on a server of its own', () => {
     });
   });
 
-  describe('while a synchronous standby is gone', () => {
+  describe('while the synchronous standby is unreachable', () => {
     const waitForStandby = async (names: string) => {
       await direct.query('set synchronous_commit to off');
       await direct.query(`alter system set synchronous_standby_names to '${names}'`);
@@ -117,15 +117,15 @@ onOwnServer('on a server of its own', () => {
         const { rows } = await direct.query('show synchronous_standby_names');
         return rows[0].synchronous_standby_names === names;
       });
-      // Each session of the gateway receives a signal of its own.
+      // PostgreSQL signals each session of the gateway to reload the setting, which takes a moment.
       await sleep(500);
     };
     beforeAll(() => waitForStandby('gone'));
     afterAll(() => waitForStandby(''));
 
     test.each([
-      ['a statement that commits by itself', ORDER, 'order'],
-      ['the commit of a transaction', STOCK, 'inventory'],
+      ['an autocommit statement', ORDER, 'order'],
+      ['a transaction', STOCK, 'inventory'],
     ])('the outcome of %s is reported as unknown, and its changes are published', async (_what, mutation, topic) => {
       const changed: Change[] = [];
       gateway.database.listeners.add((change) => void changed.push(change));
@@ -137,7 +137,7 @@ onOwnServer('on a server of its own', () => {
       await until(() => changed.some((change) => change.topic === topic));
     });
 
-    test('connections stay within the pool, and other callers are answered', async () => {
+    test('the gateway keeps its limit on connections, and serves other callers', async () => {
       const sessions = `select from pg_stat_activity where application_name = 'petstore-gateway'`;
       const connections = async () => (await direct.query(sessions)).rows.length;
       let most = 0;

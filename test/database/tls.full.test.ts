@@ -14,7 +14,7 @@ const PASSWORD = 'hunter2';
 
 const onOwnServer = CAN_START_POSTGRES ? describe : describe.skip;
 
-onOwnServer('a server that takes encrypted connections over the network, and others on its socket', () => {
+onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', () => {
   let files: string;
   let postgres: PostgresServer;
   beforeAll(async () => {
@@ -53,26 +53,26 @@ onOwnServer('a server that takes encrypted connections over the network, and oth
   }
 
   test.each([
-    ['the name in the certificate, by its authority', 'localhost', 'sslmode=verify-full&sslrootcert=DIR/ca.pem'],
-    ['any name, by its authority', '127.0.0.1', 'sslmode=verify-ca&sslrootcert=DIR/ca.pem'],
-    ['any certificate', '127.0.0.1', 'sslmode=require'],
-  ])('it checks %s', async (_what, host, parameters) => {
+    ['sslmode=verify-full to the name in the certificate', 'localhost', 'sslmode=verify-full&sslrootcert=DIR/ca.pem'],
+    ['sslmode=verify-ca to another name', '127.0.0.1', 'sslmode=verify-ca&sslrootcert=DIR/ca.pem'],
+    ['sslmode=require and no CA certificate', '127.0.0.1', 'sslmode=require'],
+  ])('accepts a connection with %s', async (_what, host, parameters) => {
     expect(await open(over(host, `petstore:${PASSWORD}`, parameters))).toBe(true);
   });
 
-  test('a client certificate takes the place of a password', async () => {
+  test('accepts a client certificate instead of a password', async () => {
     const parameters = 'sslmode=verify-full&sslrootcert=DIR/ca.pem&sslcert=DIR/client.pem&sslkey=DIR/client.key';
     expect(await open(over('localhost', 'certified', parameters))).toBe(true);
   });
 
-  test('a Unix socket is connected to, in both forms', async () => {
+  test('is reached by its Unix socket, as the parameter host and as the host of the URL', async () => {
     expect(await open(onSocket())).toBe(false);
     expect(await open(`postgresql://postgres@${encodeURIComponent(files)}:${postgres.port}/postgres`)).toBe(false);
   });
 
   test.each([
-    ['with TLS', () => over('localhost', `petstore:${PASSWORD}`, 'sslmode=verify-full&sslrootcert=DIR/ca.pem')],
-    ['on a Unix socket', onSocket],
+    ['over TLS', () => over('localhost', `petstore:${PASSWORD}`, 'sslmode=verify-full&sslrootcert=DIR/ca.pem')],
+    ['over a Unix socket', onSocket],
   ])('a statement is cancelled %s, at the deadline and when the client disconnects', async (_what, url) => {
     const database = await openDatabase({ url: url(), directory: '' });
     const running = async () => {
@@ -91,13 +91,13 @@ onOwnServer('a server that takes encrypted connections over the network, and oth
   });
 
   test.each([
-    ['an unnamed address', '127.0.0.1', 'sslmode=verify-full&sslrootcert=DIR/ca.pem', /altnames/],
-    ['an unknown authority', 'localhost', 'sslmode=verify-full', /certificate/],
-    ['another authority', 'localhost', 'sslmode=verify-ca&sslrootcert=DIR/other.pem', /certificate/],
-    ['no encryption', 'localhost', 'sslmode=disable', /no encryption/],
-    ['no encryption by default', 'localhost', '', /no encryption/],
+    ['an address not in the certificate', '127.0.0.1', 'sslmode=verify-full&sslrootcert=DIR/ca.pem', /altnames/],
+    ['a CA that the system does not trust', 'localhost', 'sslmode=verify-full', /certificate/],
+    ['a CA other than sslrootcert', 'localhost', 'sslmode=verify-ca&sslrootcert=DIR/other.pem', /certificate/],
+    ['an unencrypted connection', 'localhost', 'sslmode=disable', /no encryption/],
+    ['an unencrypted connection by default', 'localhost', '', /no encryption/],
     ['a wrong password', 'localhost', 'sslmode=require&password=xhunter2', /password authentication failed/],
-  ])('%s stops the start with one line, without the password', async (_what, host, parameters, reason) => {
+  ])('the start fails with a one-line error without the password: %s', async (_what, host, parameters, reason) => {
     const { message } = await open(over(host, `petstore:${PASSWORD}`, parameters)).then(fail, (error: Error) => error);
     expect(message).toMatch(/^PostgreSQL at \S+ cannot be opened: [^\n]+$/);
     expect(message).toMatch(reason);
@@ -109,7 +109,10 @@ function fail(): never {
   throw new Error('it was opened');
 }
 
-/** Makes an authority, a server's certificate for `localhost`, a client's for the role `certified`; another authority. */
+/**
+ * Creates two CAs, `ca` and `other`. `ca` signs a server certificate for `localhost`, and a client certificate for the role
+ * `certified`.
+ */
 function makeCertificates(directory: string): void {
   const file = (name: string) => join(directory, name);
   const openssl = (line: string) => execFileSync('openssl', line.split(' '), { cwd: directory, stdio: 'pipe' });

@@ -8,7 +8,7 @@ import { until } from '../helper/until';
 const REQUEST_TIMEOUT_MS = 2000;
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 
-onPostgres('without PostgreSQL', () => {
+onPostgres('while PostgreSQL is unavailable', () => {
   let home: Awaited<ReturnType<typeof createDatabase>>;
   let proxy: TcpProxy;
   let direct: Client;
@@ -46,7 +46,7 @@ onPostgres('without PostgreSQL', () => {
     }
   };
 
-  test('a 503 has the Error object and Retry-After', async () => {
+  test('a 503 response has an Error object and the header Retry-After', async () => {
     await proxy.goAway();
     const { status, headers, body } = await ask('/pets');
     expect(status).toBe(503);
@@ -66,7 +66,7 @@ onPostgres('without PostgreSQL', () => {
     expect(outcomes(await Promise.all([1, 2, 3].map(() => ask('/pets'))))).toEqual({ 200: 3 });
   });
 
-  test('a cached key is recognized for 5 s, an uncached one gets 503, and neither gets 401', async () => {
+  test('requests with a cached key are served for 5 s, and requests with other keys get 503 instead of 401', async () => {
     const unknown = { headers: { 'x-api-key': `ps_zzzzzzzzzzzz_${'z'.repeat(32)}` } };
     expect((await ask('/rate_limit')).status).toBe(200);
     await proxy.goAway();
@@ -79,13 +79,13 @@ onPostgres('without PostgreSQL', () => {
     expect((await ask('/rate_limit', unknown)).status).toBe(401);
   });
 
-  test('a request that times out gets 503, its statement is cancelled, and nothing is half done', async () => {
+  test('a request that times out gets 503, its statement is cancelled, and no change is kept', async () => {
     await whileLocked(async () => {
       const both = await Promise.all([rename(), ask('/categories')]);
       expect(outcomes(both)).toEqual({ 503: 2 });
       expect(Math.max(...both.map(({ took }) => took))).toBeLessThan(REQUEST_TIMEOUT_MS + 600);
       await until(async () => {
-        // A transaction sees the same statistics until they are cleared.
+        // Within a transaction, pg_stat_activity keeps its first result until the snapshot is cleared.
         await direct.query('select pg_stat_clear_snapshot()');
         const active = `select from pg_stat_activity where ${ownSessions} and state <> 'idle'`;
         return (await direct.query(active)).rows.length === 0;
@@ -95,7 +95,7 @@ onPostgres('without PostgreSQL', () => {
     expect((await rename()).status).toBe(200);
   });
 
-  test('with all connections in use and a full queue, requests are rejected at once, and readiness stays on', async () => {
+  test('requests are rejected at once if the queue for connections is full, and readiness succeeds', async () => {
     await whileLocked(async () => {
       const waiting = Array.from({ length: 5 }, () => ask('/categories'));
       await until(async () => /^petstore_database_waiting 3$/m.test((await ask('/metrics')).body));
@@ -114,7 +114,7 @@ onPostgres('without PostgreSQL', () => {
     expect(outcomes(await Promise.all([ask('/categories'), rename()]))).toEqual({ 200: 2 });
   });
 
-  test('a database that accepts no connections (SQLSTATE 55000) is unavailable, and serves once it accepts them', async () => {
+  test('requests get 503 while the database accepts no connections (SQLSTATE 55000), and work afterwards', async () => {
     const server = new Client({ connectionString: TEST_DATABASE_URL });
     await server.connect();
     const name = new URL(home.url ?? '').pathname.slice(1);

@@ -2,14 +2,13 @@ import type { Change } from '../../src/database/changes';
 import { TooSlow } from '../../src/events/feed';
 import { type ChangeEvent, Hub } from '../../src/events/hub';
 
-/** A row. */
 interface Toy {
   readonly id: bigint;
   readonly name: string;
 }
 
 let toys: Map<bigint, Toy>;
-/** The ids of each read of the hub. */
+/** The ids of each call of the hub's reader. */
 let reads: bigint[][];
 let failure: Error | undefined;
 beforeEach(() => {
@@ -40,19 +39,19 @@ async function take(feed: AsyncIterator<ChangeEvent>, count: number): Promise<st
   return names;
 }
 
-test('only changes of the topic since the subscription are delivered', async () => {
+test('a subscriber gets only changes of its topic that arrive after it has subscribed', async () => {
   const hub = open();
   hub.notify(updated(1n));
   const feed = subscribe(hub);
   hub.notify({ topic: 'box', kind: 'CREATED', id: 1n });
-  // Of a later version on another instance.
+  // An instance with a later version of the gateway may send an unknown topic.
   hub.notify({ topic: 'robot', kind: 'CREATED', id: 1n } as unknown as Change);
   hub.notify(updated(2n));
   expect(await take(feed, 1)).toEqual(['toy 2']);
   expect(reads).toEqual([[2n]]);
 });
 
-test('rows are read once for all subscribers, and together for the changes that arrive meanwhile', async () => {
+test('rows are read once for all subscribers; changes that arrive during a read share the next read', async () => {
   const hub = open();
   const feeds = Array.from({ length: 50 }, () => subscribe(hub));
   for (const id of [1n, 2n, 3n, 2n]) hub.notify(updated(id));
@@ -61,7 +60,7 @@ test('rows are read once for all subscribers, and together for the changes that 
   expect(hub.delivered).toBe(200);
 });
 
-test('the last event for a row has its final state', async () => {
+test('the last event of a row has the final state of the row', async () => {
   const hub = open();
   const feed = subscribe(hub);
   hub.notify(updated(1n));
@@ -70,7 +69,7 @@ test('the last event for a row has its final state', async () => {
   expect((await take(feed, 2)).at(-1)).toBe('last');
 });
 
-test('for a row that is deleted already only the deletion is delivered, with its last values', async () => {
+test('if a row is deleted before it is read, only its deletion is delivered, with its last values', async () => {
   const hub = open();
   const feed = subscribe(hub);
   hub.notify({ topic: 'toy', kind: 'CREATED', id: 9n });
@@ -78,7 +77,7 @@ test('for a row that is deleted already only the deletion is delivered, with its
   expect((await feed.next()).value).toMatchObject({ kind: 'DELETED', row: { name: 'Gone' } });
 });
 
-test('a slow subscriber is ended, and delays no other', async () => {
+test('a slow subscription ends with an error, and does not delay other subscribers', async () => {
   const hub = open(2);
   const [slow, quick] = [subscribe(hub), subscribe(hub)];
   for (let i = 0; i < 4; i++) {
@@ -90,7 +89,7 @@ test('a slow subscriber is ended, and delays no other', async () => {
   expect(await slow.next()).toEqual({ value: undefined, done: true });
 });
 
-test('when changes come faster than their rows are read, all subscribers are ended and counted', async () => {
+test('all subscriptions end with an error, and are counted, if changes arrive faster than rows are read', async () => {
   const hub = open();
   const feeds = [subscribe(hub), subscribe(hub)];
   for (let i = 0; i < 10_002; i++) hub.notify(updated(1n));
@@ -98,7 +97,7 @@ test('when changes come faster than their rows are read, all subscribers are end
   for (const feed of feeds) await expect(feed.next()).rejects.toBeInstanceOf(TooSlow);
 });
 
-test('a subscriber that leaves or whose change cannot be read stops waiting', async () => {
+test('a waiting subscription ends when its subscriber leaves, or when reading the row fails', async () => {
   const hub = open();
   const [leaving, failing] = [subscribe(hub), subscribe(hub)];
   const next = leaving.next();

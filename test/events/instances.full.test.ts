@@ -8,7 +8,7 @@ import { HAS_REDIS, openRedis } from '../redis/server';
 const onServers = TEST_DATABASE_URL && HAS_REDIS ? describe : describe.skip;
 const KEY = { 'x-api-key': ADMIN_KEY };
 
-onServers('a subscriber gets what is committed', () => {
+onServers('a subscriber gets every committed change', () => {
   let environment: Record<string, string>;
   let close: () => Promise<unknown>;
   beforeEach(async () => {
@@ -29,7 +29,7 @@ onServers('a subscriber gets what is committed', () => {
     await gateway.graphql('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }', KEY);
   };
 
-  test('by other instances, once', async () => {
+  test('of other instances, exactly once', async () => {
     const [one, other] = [await GatewayProcess.start(environment), await GatewayProcess.start(environment)];
     const clients = [socketClient(one.url, KEY), streamClient(one.url, KEY), socketClient(other.url, KEY)];
     const received = subscribe(clients);
@@ -48,7 +48,7 @@ onServers('a subscriber gets what is committed', () => {
     for (const each of received) expect(each.answers).toHaveLength(3);
   });
 
-  test('by other workers of the same instance, until the instance stops', async () => {
+  test('of other workers of the same instance, until the instance stops', async () => {
     const gateway = await GatewayProcess.start({ ...environment, WEB_CONCURRENCY: '2', METRICS_PORT: '0' });
     const clients = Array.from({ length: 8 }, () => socketClient(gateway.url, KEY));
     const received = subscribe(clients);
@@ -57,7 +57,7 @@ onServers('a subscriber gets what is committed', () => {
     await gateway.graphql('mutation { deletePet(id: 1) { id } }', KEY);
     for (const each of received) {
       await until(async () => each.said.at(-1) === 'DELETED 1');
-      // A row deleted right away may be announced by the deletion alone.
+      // If a row is deleted before the gateway has read it, only the deletion is published.
       expect(each.said.filter((said) => said !== 'CREATED 1')).toEqual(['DELETED 1']);
     }
     expect(await gateway.stop()).toMatchObject({ code: 0 });

@@ -14,7 +14,7 @@ interface Instance {
 
 const COLUMNS = Object.entries(TOYS.columns);
 
-/** @param patienceMs how long to wait for a connection: a busy machine takes longer. */
+/** @param patienceMs the time limit for connecting, in milliseconds. It is long, since tests run on busy machines. */
 async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = {}): Promise<Instance> {
   const heard: Change[] = [];
   const states: RelayState[] = [];
@@ -45,7 +45,7 @@ const CHANGES: readonly Change[] = [
   { topic: 'box', kind: 'DELETED', id: 2n, before: { id: 2n, size: 3, madeAt } as object },
 ];
 
-test('without Redis an instance reports that it is alone, publishing does not fail, and closing ends', async () => {
+test('without Redis, the relay reports the state alone, drops published changes, and can be closed', async () => {
   const { relay, states } = await open('redis://127.0.0.1:1', { patienceMs: 200 });
   relay.publish(CREATED);
   await until(async () => relay.lost === 1);
@@ -74,7 +74,7 @@ withServer('with Redis', () => {
     return instance;
   };
 
-  test('changes reach the other instances on the same database exactly, in one message, even at closing', async () => {
+  test('other instances with the same database get unchanged changes in one message, even if the relay closes', async () => {
     const [one, ...others] = [await start(), await start(), await start()];
     const deaf = await start(server.url, false);
     const elsewhere = await start(`${server.url}/4`);
@@ -93,9 +93,9 @@ withServer('with Redis', () => {
     watcher.disconnect();
   });
 
-  test('a connection that responds is kept; when Redis goes away each instance is alone until it is back', async () => {
+  test('a connection that responds is kept; while Redis is down, each relay has the state alone', async () => {
     const [one, two] = [await start(), await start()];
-    // Longer than three pings.
+    // Longer than three intervals between pings, so that a missing response would be noticed.
     await new Promise((resolve) => setTimeout(resolve, 1800));
     expect([one.states, two.states]).toEqual([[], []]);
     await server.kill();
@@ -110,7 +110,7 @@ withServer('with Redis', () => {
     expect(two.heard).toEqual([{ ...CREATED, id: 2n }]);
   });
 
-  test('when Redis falls silent, both connections to it are replaced', async () => {
+  test('if Redis stops responding, the relay replaces both of its connections', async () => {
     const [one, two] = [await start(proxy.url), await start()];
     proxy.fallSilent();
     one.relay.publish(CREATED);
@@ -126,7 +126,7 @@ withServer('with Redis', () => {
     expect(one.states).toEqual(['alone', 'connected']);
   });
 
-  test('a connection that falls silent right after reconnecting does not end the process', async () => {
+  test('a connection that stops responding right after reconnecting does not crash the process', async () => {
     const client = await connectForEvents(proxy.url, 5000);
     await client.subscribe('changes');
     let lost = 0;

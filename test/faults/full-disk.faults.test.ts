@@ -17,7 +17,7 @@ const FULL =
 
 const MB = 1024 * 1024;
 
-/** A file system in memory. Only root may mount it. */
+/** A small file system in memory. Only root can mount it. */
 class SmallDisk {
   readonly path = mkdtempSync(join(tmpdir(), 'petstore-disk-'));
   readonly isMounted: boolean;
@@ -27,19 +27,19 @@ class SmallDisk {
     this.isMounted = status === 0;
   }
 
-  /** Fills it until this many megabytes are left. */
+  /** Fills the disk until `left` megabytes are free. */
   fill(left: number): void {
     this.empty();
     const { bavail, bsize } = statfsSync(this.path);
     try {
       writeFileSync(join(this.path, 'filler'), Buffer.alloc(Math.floor(bavail * bsize - left * MB)));
     } catch (error) {
-      // The gateway has taken space meanwhile: the disk is full.
+      // The gateway has taken space meanwhile, so the disk is full already.
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     }
   }
 
-  /** Removes what `fill` has written. */
+  /** Removes the file that `fill` has written. */
   empty(): void {
     rmSync(join(this.path, 'filler'), { force: true });
   }
@@ -88,9 +88,9 @@ onSmallDisk('on a full disk', () => {
     ask(gateway?.url ?? '', { method: 'POST', path: '/categories', headers: HEADERS, body: '{"name":"Dogs"}' });
 
   test.each([
-    ['nearly', 30],
-    ['wholly', 0],
-  ])('(%s) writes are refused and say why, reads and probes go on, and room is all it takes', async (_how, left) => {
+    ['30 MB left', 30],
+    ['no space left', 0],
+  ])('(%s) writes get 503, reads and health checks work, and writes work once space is free', async (_how, left) => {
     await start();
     expect((await write()).status).toBe(201);
     disk.fill(left);
@@ -111,7 +111,7 @@ onSmallDisk('on a full disk', () => {
     expect(await gateway?.stop()).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('that is full and empty in turns, under load: every request is served or refused, and no acknowledged write is lost', async () => {
+  test('requests under load are served or get 503 as the disk fills and empties; acknowledged writes are kept', async () => {
     const { url } = await start();
     const load = new Load(url, 6, mixed, 5);
     for (let round = 0; round < 6; round++) {
@@ -131,7 +131,7 @@ onSmallDisk('on a full disk', () => {
     expect(kept).toEqual(expect.arrayContaining(madeCategories(tried)));
   });
 
-  test('where there is no room for the log of what runs, the process ends with one line, and the next start has every acknowledged write', async () => {
+  test('the process ends with one line if the write-ahead log cannot grow, and acknowledged writes are kept', async () => {
     const writer = runTypeScript('test/faults/log-writer.ts', [data]);
     const [id = ''] = await writer.printed(1);
     const { code, stderr } = await writer.ended;
@@ -153,9 +153,9 @@ onSmallDisk('on a full disk', () => {
   });
 
   test.each([
-    ['no room at all', 0],
-    ['no room for a new database', 100],
-  ])('%s to start with is said in one line', async (_what, left) => {
+    ['no space at all', 0],
+    ['too little space for a new database', 100],
+  ])('the first start fails with a one-line error with %s', async (_what, left) => {
     rmSync(data, { recursive: true });
     disk.fill(left);
     const { code, stderr } = await new GatewayProcess({ PORT: '0', ...environment() }).ended;
@@ -166,7 +166,7 @@ onSmallDisk('on a full disk', () => {
   });
 });
 
-test('the log of a database that runs on and on is kept short, and it never stops at its own limit', async () => {
+test('the write-ahead log stays short after 700 MB of writes, and no write is rejected because of it', async () => {
   const directory = makeDirectory();
   copyData(directory);
   const database = await openDatabase({ directory });

@@ -1,11 +1,11 @@
-/** Opens the data directory given as its first argument, adds a category, and writes log until there is no room for it. */
+/** Opens the data directory given as the first argument, adds a category, and fills the disk with write-ahead log. */
 import { openDatabase } from '../../src/database/open';
 
 async function write(): Promise<void> {
   const database = await openDatabase({ directory: process.argv[2] ?? '', requestTimeoutMs: 60_000 });
   const { id } = await database.transaction(({ prisma }) => prisma.category.create({ data: { name: 'Dogs' } }));
   process.stdout.write(`${id}\n`);
-  // In one statement: before the next one there would be a look at the disk.
+  // All in one transaction, since the gateway checks the free disk space before each transaction.
   await database.transaction(
     ({ prisma }) => prisma.$executeRaw`do $$ begin
       loop perform pg_logical_emit_message(false, '', repeat('x', 1000000)); end loop;
@@ -13,5 +13,5 @@ async function write(): Promise<void> {
   );
 }
 
-// Its connections are closed just before the process ends with the thread of the database.
+// The transaction rejects when its connection closes, just before the database thread ends the process.
 write().catch(() => undefined);

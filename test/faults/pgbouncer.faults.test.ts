@@ -12,13 +12,13 @@ const SETTINGS = ['jit', 'statement_timeout', 'random_page_cost', 'timezone'];
 
 const onServers = CAN_START_POSTGRES && CAN_START_PGBOUNCER ? describe : describe.skip;
 
-onServers('with pgbouncer=true, through a PgBouncer that pools transactions', () => {
+onServers('with pgbouncer=true behind PgBouncer in transaction mode', () => {
   let postgres: PostgresServer;
   let pooler: PgBouncer;
   let gateway: Gateway;
   let direct: Client;
   beforeAll(async () => {
-    // A server outside UTC shows whether the gateway keeps its own time zone.
+    // Times would be wrong if the gateway used the server's time zone instead of UTC.
     postgres = await PostgresServer.start({ timezone: 'Asia/Tokyo' });
     direct = await postgres.connect();
     pooler = await PgBouncer.start(postgres.url, { pool_mode: 'transaction', default_pool_size: 9 });
@@ -52,7 +52,7 @@ onServers('with pgbouncer=true, through a PgBouncer that pools transactions', ()
     await second.close();
   });
 
-  test('times are those that were written', async () => {
+  test('times are read as they were written, whatever the time zone of the server', async () => {
     const shipDate = '2026-12-24T23:30:00.125Z';
     const written = await gateway.data(`mutation { placeOrder(input: { shipDate: "${shipDate}" }) { id shipDate } }`);
     expect(written).toMatchObject({ placeOrder: { shipDate } });
@@ -62,7 +62,7 @@ onServers('with pgbouncer=true, through a PgBouncer that pools transactions', ()
     expect(rows[0].ship_date.toISOString()).toBe(shipDate);
   });
 
-  test("other clients' sessions keep their own settings", async () => {
+  test('the gateway does not change the session settings of other clients', async () => {
     const select = `select ${SETTINGS.map((name) => `current_setting('${name}') as ${name}`).join()}`;
     const other = await connected();
     const seen = new Set<string>();
@@ -74,7 +74,7 @@ onServers('with pgbouncer=true, through a PgBouncer that pools transactions', ()
     expect([...seen]).toEqual([JSON.stringify((await direct.query(select)).rows[0])]);
   });
 
-  test("a request that takes too long is cancelled, and no other client's statement is", async () => {
+  test('a request over the time limit is cancelled, and the statements of other clients are not', async () => {
     const others = await Promise.all([1, 2, 3].map(connected));
     await direct.query('begin; lock table categories in access exclusive mode');
     const sleeping = others.map((other) => other.query('select pg_sleep(4)').then(() => 'slept', String));

@@ -9,10 +9,13 @@ const BINARY = '/usr/sbin/pgbouncer';
 export const CAN_START_PGBOUNCER = SERVER_USER !== undefined && existsSync(BINARY);
 
 export class PgBouncer extends Server {
-  /** The server's URL, through PgBouncer, without `pgbouncer=true`. */
+  /** The URL of the PostgreSQL server through PgBouncer, without the parameter `pgbouncer=true`. */
   url = '';
 
-  /** @param settings of its section `pgbouncer`. */
+  /**
+   * @param url the URL of the PostgreSQL server.
+   * @param settings settings in the section `pgbouncer` of the configuration.
+   */
   static async start(url: string, settings: Record<string, string | number>): Promise<PgBouncer> {
     const { hostname, port, username } = new URL(url);
     const pooler = new PgBouncer();

@@ -15,19 +15,19 @@ import { allowed, Instance } from '../redis/instance';
 const onOwnServers = REDIS_BINARY ? describe : describe.skip;
 const binary = REDIS_BINARY ?? '';
 
-/** A Redis that survives the loss of a server, as the documented users see it. */
+/** A Redis installation that survives the loss of one server. Its URL uses the documented users. */
 interface Redundant {
   readonly url: string;
   readonly servers: readonly RedisServer[];
   readonly masters: readonly RedisServer[];
-  /** The server that counts a caller, and the replica that takes its place. */
+  /** The master that counts a caller's requests, the replica that replaces it, and the key of the caller's counters. */
   serversOf(caller: string): Promise<{ master: RedisServer; replica: RedisServer; key: string }>;
 }
 
 const grant = (servers: readonly RedisServer[], ...user: string[]) =>
   Promise.all(servers.map((server) => server.ask(['ACL', 'SETUSER', ...user])));
 
-/** A master, its replica, and three Sentinels that watch them: the smallest installation that survives a failure. */
+/** Starts a master, its replica, and three Sentinels: the smallest installation with Sentinels that survives a failure. */
 async function sentinels(): Promise<Redundant> {
   const master = await RedisServer.start(binary);
   const replica = await RedisServer.start(binary, ['--replicaof', `127.0.0.1 ${master.port}`]);
@@ -60,7 +60,7 @@ async function sentinels(): Promise<Redundant> {
 
 type SlotRange = [first: number, last: number, ...servers: [host: string, port: number][]];
 
-/** Three masters with a third of the slots each, and a replica of each. */
+/** Starts a cluster of three masters, each with a third of the slots and one replica. */
 async function cluster(): Promise<Redundant> {
   const nodes = await Promise.all(
     Array.from({ length: 6 }, async () => {
@@ -94,7 +94,7 @@ async function cluster(): Promise<Redundant> {
 }
 
 onOwnServers(
-  'when a Redis master crashes under the load of two gateways, no request fails, and limits are exact before and after',
+  'no request of a gateway under load fails when a Redis master crashes, and limits are exact before and after',
   () => {
     test.each<[string, () => Promise<Redundant>]>([
       ['behind Sentinels', sentinels],
@@ -108,7 +108,7 @@ onOwnServers(
       });
       const gateway = await installation.running();
       const other = await Instance.start(redis.url);
-      // Both limiters connect to every master at start: a request does not wait for a connection.
+      // Waits until both limiters have connected to every master, so that no request waits for a connection.
       for (const server of redis.masters)
         await until(async () => (await server.ask(['CLIENT', 'LIST'])).split('name=rate-limit').length === 3);
       const [caller, alone] = [await createKey(gateway), await createKey(gateway)];
@@ -152,7 +152,10 @@ onOwnServers(
   },
 );
 
-/** Watches where two gateways count, which the second only finds out as it asks. */
+/**
+ * Watches whether two gateways count in Redis or in memory. The second gateway gets no other requests, so `look` reads a
+ * caller's limits there. Otherwise it would not notice that Redis is unavailable.
+ */
 class States {
   isAlone = false;
   isShared = false;
@@ -162,7 +165,7 @@ class States {
   constructor(
     private readonly gateway: GatewayProcess,
     private readonly other: Instance,
-    /** One that the failed server counts. */
+    /** A caller whose requests the failed server counted. */
     private readonly caller: string,
   ) {}
 
@@ -195,7 +198,7 @@ interface Created {
   readonly data: { readonly createApiKey: { readonly secret: string; readonly apiKey: { readonly id: string } } };
 }
 
-/** How many of a caller's requests to a gateway are not refused. */
+/** Sends `count` requests of a caller to a gateway. @returns how many were within the rate limit. */
 async function passed(gateway: GatewayProcess, { headers }: Key, count: number): Promise<number> {
   const tried = await Promise.all(
     Array.from({ length: count }, () => ask(gateway.url, { path: '/categories', headers })),
@@ -203,7 +206,7 @@ async function passed(gateway: GatewayProcess, { headers }: Key, count: number):
   return tried.filter(({ status }) => status === 200).length;
 }
 
-/** How many requests a replica has been told of. */
+/** The number of requests in this minute that a replica has received from its master. */
 async function copied(replica: RedisServer, key: string): Promise<string> {
   const redis = new Redis(replica.url, { readOnly: true });
   const used = await redis.hget(key, 'minuteUsed');

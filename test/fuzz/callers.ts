@@ -4,17 +4,17 @@ import { mostly, texts } from './values';
 
 type Headers = Record<string, string>;
 
-/** A request as it is injected into the server, without a socket. */
+/** A request for `inject`, which passes it to the server without a socket. */
 export interface FuzzedRequest {
   method: string;
   url: string;
   headers: Headers;
   payload?: string | Buffer;
-  /** The client's address: a new one each time, so that few requests hit a limit. */
+  /** The client's address, which is random, so that few requests exceed a rate limit. */
   remoteAddress: string;
 }
 
-/** What HTTP allows in a header: bytes other than controls. Node's parser rejects the rest. */
+/** Values that HTTP allows in a header, without control characters. Node's HTTP parser rejects all others. */
 const headerTexts = texts.map((text) =>
   text
     .replace(/[^\t -~\x80-\xff]/g, '?')
@@ -54,7 +54,7 @@ const headers: fc.Arbitrary<Headers> = fc
   )
   .map((all) => Object.assign({}, ...all));
 
-/** A request with a caller, an address, and headers with and without meaning. */
+/** Adds a random caller, address, and valid or invalid headers to a request. */
 export function byAnyCaller(
   request: fc.Arbitrary<{ method: string; url: string; type?: string; payload?: string | Buffer }>,
 ): fc.Arbitrary<FuzzedRequest> {

@@ -6,7 +6,7 @@ import type { FuzzedRequest } from './callers';
 
 const CATALOGUE = gatewayDomains().errors;
 
-/** What no response may reveal about the database, the code or the machine. Nothing that the fuzzer sends matches by itself. */
+/** Texts about the database, the code or the machine that no response may contain. No fuzzed request contains them. */
 const INTERNALS =
   /prisma|postgres|pglite|sqlstate|syntax error at or near|violates \w+ constraint|invalid input syntax|node_modules|\.[jt]s:\d+|\n\s+at \S+ \(|TypeError|ReferenceError|RangeError|FST_ERR|\bE(CONN|NOENT|PERM)|\b\w+_(pkey|fkey|check)\b/i;
 
@@ -20,7 +20,10 @@ interface Problem {
   message?: unknown;
 }
 
-/** The faults of any response, in words. Its schema is checked by `inject`: see helper/openapi.ts. */
+/**
+ * Describes the faults of a REST response. `inject` also checks the response against the OpenAPI document: see
+ * helper/openapi.ts.
+ */
 export function faultsOfRest(request: FuzzedRequest, response: Response): string[] {
   const { statusCode: status, payload } = response;
   const faults = commonFaults(response);
@@ -31,7 +34,7 @@ export function faultsOfRest(request: FuzzedRequest, response: Response): string
     : faults;
 }
 
-/** The faults of a response of `/graphql`, in words: its data must be what graphql-js would return. */
+/** Describes the faults of a response of `/graphql`. Its data must have the fields and types of the document. */
 export function faultsOfGraphQL(schema: GraphQLSchema, request: FuzzedRequest, response: Response): string[] {
   const { statusCode: status, payload } = response;
   const faults = commonFaults(response);
@@ -61,7 +64,7 @@ function commonFaults(response: Response): string[] {
   return faults;
 }
 
-/** @param http the HTTP status that the error must have, if it is alone in its response. */
+/** @param http the HTTP status, which must be the status of the error; `undefined` if they may differ. */
 function problemFaults(problem: Problem | undefined, http?: number): string[] {
   const { code, status, message } = problem ?? {};
   const faults: string[] = [];
@@ -72,7 +75,10 @@ function problemFaults(problem: Problem | undefined, http?: number): string[] {
   return faults;
 }
 
-/** Executes the document on its own result, which gives the same result if that has the selected fields and types. */
+/**
+ * Executes the document with the response's data in place of resolvers. The result equals the data if the data has exactly
+ * the selected fields, of the right types.
+ */
 function dataFaults(schema: GraphQLSchema, { method, url, payload }: FuzzedRequest, data: object): string[] {
   const search = new URL(url, 'http://localhost').searchParams;
   const body = method === 'GET' ? Object.fromEntries(search) : JSON.parse(String(payload));

@@ -7,7 +7,7 @@ import type { Gateway } from '../helper/gateway';
 import { fill } from '../helper/world';
 import type { FuzzedRequest } from './callers';
 
-/** Minutes per fuzzer under `npm run fuzz`; without it the suite's own short and repeatable run. */
+/** Minutes per fuzzer, set by `npm run fuzz`. If 0, the run is short, and has a fixed seed. */
 const MINUTES = Number(process.env.FUZZ_MINUTES ?? 0);
 const SEED = Number(process.env.FUZZ_SEED ?? (MINUTES ? randomInt(2 ** 31) : 20261121));
 const PATH = process.env.FUZZ_PATH;
@@ -16,11 +16,12 @@ const PATH = process.env.FUZZ_PATH;
 export const FUZZ_TIMEOUT_MS = Math.max(120, MINUTES * 60 + 120) * 1000;
 
 /**
- * Sends sequences of requests, each to the same small shop, and fails with the shortest one it can find that gets a wrong
- * response. The seed and path that it then prints reproduce it: `FUZZ_SEED=… FUZZ_PATH=… npm run fuzz`.
- * @param sequences their number in the suite, with some twenty requests each
- * @param faultsOf the faults of a response; empty if there are none
- * @returns the statuses of the responses
+ * Sends random sequences of requests, each to a shop with the same data. If a response is wrong, fast-check searches for a
+ * shorter sequence that fails, and prints its seed and path. To reproduce it: `FUZZ_SEED=… FUZZ_PATH=… npm run fuzz`.
+ * @param sequences number of sequences if `FUZZ_MINUTES` is unset, with about twenty requests each.
+ * @param faultsOf returns the faults of a response; empty if the response is right.
+ * @returns the statuses of all responses.
+ * @throws Error if a response has a fault.
  */
 export async function fuzz(
   gateway: Gateway,
@@ -51,14 +52,14 @@ export async function fuzz(
     ...(PATH && { path: PATH }),
     ...(MINUTES ? { interruptAfterTimeLimit: MINUTES * 60_000, numRuns: 1e9 } : { numRuns: sequences }),
   });
-  // When its time is up, fast-check does not wait for the last sequence.
+  // At its time limit, fast-check does not wait for the running sequence.
   await running;
   const told = [...counts].sort().map(([status, count]) => `${status} × ${count}`);
   if (MINUTES) process.stdout.write(`FUZZ_SEED=${SEED}: ${told.join(', ')}\n`);
   return new Set(counts.keys());
 }
 
-/** A shop with a few equal sort keys, stock at both extremes, and a key to be changed and revoked. */
+/** Fills the database with a shop: equal sort keys, minimum and maximum stock, and an API key that requests may change. */
 async function openShop(database: Database): Promise<void> {
   await fill(database, {
     categories: [1, 2, 3].map((id) => ({ id, name: id === 2 ? '🐕' : 'Dogs' })),

@@ -20,7 +20,7 @@ import {
 import { byAnyCaller, type FuzzedRequest } from './callers';
 import { anyJson, broken, fitting, mostly, objectText, texts } from './values';
 
-/** A document and its variables as JSON text. */
+/** The text of a document, and its variables as JSON text. */
 interface Operation {
   text: string;
   variables: string;
@@ -75,7 +75,7 @@ function gets(operation: fc.Arbitrary<Operation>) {
   }));
 }
 
-/** Bodies that are barely GraphQL requests. */
+/** Requests with random JSON bodies, which are hardly ever valid GraphQL requests. */
 const NONSENSE = fc.record({
   method: fc.constantFrom('POST', 'GET', 'HEAD', 'PUT', 'OPTIONS', 'DELETE'),
   url: fc.constantFrom(...URLS),
@@ -92,12 +92,12 @@ interface Variable {
   json: string;
 }
 
-/** Returns the text of a part of a document, and adds the variables that it needs to those of its operation. */
+/** Returns the text of a part of a document. Adds the variables of that part to `variables`. */
 type Writer = (variables: Variable[]) => string;
 
 const NOTHING = fc.constant<Writer>(() => '');
 
-/** Operations with one to three root fields; each argument is a literal or a variable, possibly at a boundary. */
+/** Operations with one to three root fields. Arguments are literals or variables, often with boundary values. */
 function operations(root: GraphQLObjectType): fc.Arbitrary<Operation> {
   const one = fc.oneof(...Object.values(root.getFields()).map((field) => fieldOf(field, 2)));
   const name = mostly(fc.constant('one'), fc.constant(''), 3);

@@ -80,7 +80,7 @@ function queryOf(parameters: OpenAPIV3.ParameterObject[]): fc.Arbitrary<string> 
   );
 }
 
-/** JSON texts as in a query string: without quotes. */
+/** Values for a query string: JSON strings without their quotes, and other JSON texts unchanged. */
 function unquoted(values: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return values.map((text) => (text.startsWith('"') ? String(JSON.parse(text)).toWellFormed() : text));
 }

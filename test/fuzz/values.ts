@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** A string with half a surrogate pair is not valid Unicode: only JSON can express it. */
+/** A lone surrogate, half of a surrogate pair. UTF-8 cannot encode it, but a JSON escape can express it. */
 const LONE = String.fromCharCode(0xd800);
 
-/** Strings known to break services: special to SQL, JavaScript, HTTP, HTML, or just to Unicode. */
+/** Strings that often break services: they are special in SQL, JavaScript, HTTP, HTML or Unicode. */
 const TEXTS = [
   ...['', ' ', '\t', "'", '"', '`', '\\', "\\'", '%', '_', '%_\\', '$1', '$$', ';', '--', '/*', '\\u0000'],
   ...["' or '1'='1", "'; drop table pets; --", '") or ("a"="a', "x' || pg_sleep(9) || '", '{1,2}', '[1,2)'],
@@ -15,7 +15,7 @@ const TEXTS = [
   ...[255, 256, 2000, 2001, 40_000].flatMap((length) => ['x'.repeat(length), '🐕'.repeat(length / 2)]),
 ];
 
-/** Numbers as written in JSON or a URL, at every boundary of some type; some are not numbers. */
+/** Numbers as text in JSON or a URL: the boundaries of number types, and texts that are not valid numbers. */
 const NUMBERS = [
   ...['0', '-0', '1', '-1', '2', '100', '101', '1.0', '1.5', '0.1e1', '1e0', '1E-1', '1e400', '-1e400', '1e-400'],
   ...['2147483647', '2147483648', '-2147483648', '-2147483649', '9007199254740991', '9007199254740993'],
@@ -30,7 +30,7 @@ const DATES = [
   ...['+275760-09-13T00:00:00Z', '1969-12-31T23:59:59.9999999999Z', '2026-11-21', '2026-W47-6', 'infinity', 'now'],
 ];
 
-/** Ids of rows in the shop of every run, of missing rows, of keys, and node ids. */
+/** Ids of existing and of missing rows, ids of API keys, and node ids. */
 const IDS = [
   ...['1', '2', '3', '4', '999', '9223372036854775807', '"1"', '"2"', '"abcdefghijkl"', '"000000000001"'],
   ...['"UGV0OjE"', '"T3JkZXI6MQ"', '"Q2F0ZWdvcnk6OTk"'],
@@ -41,12 +41,12 @@ export const texts = fc.oneof(
   { arbitrary: fc.string({ unit: 'binary', maxLength: 12 }), weight: 2 },
 );
 
-/** Strings that can be in a URL or a UTF-8 body as they are. */
+/** Strings without lone surrogates, which URLs and UTF-8 bodies can contain. */
 export const wholeTexts = texts.map((text) => text.toWellFormed());
 
 const quoted = (values: fc.Arbitrary<string>) => values.map((value) => JSON.stringify(value));
 
-/** Values that fit a type, as JSON text: most are accepted. */
+/** JSON texts for each type, most of them valid. */
 export const fitting = {
   id: fc.constantFrom(...IDS),
   integer: fc.oneof(fc.integer({ min: 0, max: 5 }).map(String), fc.constantFrom(...NUMBERS)),
@@ -59,7 +59,7 @@ const nested = fc
   .integer({ min: 2, max: 40_000 })
   .chain((depth) => fc.constantFrom('['.repeat(depth) + ']'.repeat(depth), '{"a":'.repeat(depth >> 2)));
 
-/** Any JSON text, and some that is almost JSON. */
+/** JSON texts of any type, and texts that are almost JSON. */
 export const anyJson: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: fc.constantFrom('null', '{}', '[]', 'true', '""', '[null]', '[[1]]', '{"a":{"b":[]}}'), weight: 4 },
   { arbitrary: quoted(texts), weight: 4 },
@@ -69,12 +69,12 @@ export const anyJson: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: nested, weight: 1 },
 );
 
-/** Usually `one`, sometimes `other`. */
+/** Generates `one` most of the time, and `other` once in `times` + 1 times. */
 export function mostly<T>(one: fc.Arbitrary<T>, other: fc.Arbitrary<T>, times = 6): fc.Arbitrary<T> {
   return fc.oneof({ arbitrary: one, weight: times }, { arbitrary: other, weight: 1 });
 }
 
-/** An object in JSON or GraphQL syntax: most required fields, and sometimes an unknown one. */
+/** Objects in JSON or GraphQL syntax. They usually have all required fields, and sometimes an unknown field. */
 export function objectText(
   fields: { name: string; value: fc.Arbitrary<string>; required: boolean }[],
   asJson = true,
@@ -91,7 +91,7 @@ export function objectText(
   return fc.tuple(...own, mostly(fc.constant(''), unknown, 8)).map((given) => `{${given.filter(Boolean).join(',')}}`);
 }
 
-/** A damaged text: with a part cut out, replaced or inserted. */
+/** Damaged texts, with a part removed, replaced or inserted. */
 export function broken(whole: fc.Arbitrary<string>, scraps: readonly string[]): fc.Arbitrary<string> {
   return fc
     .tuple(whole, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat({ max: 12 }), fc.constantFrom('', ...scraps))

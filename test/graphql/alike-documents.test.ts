@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The response without what differs in each request. An idempotency key, which queries ignore, has each text validated. */
+/**
+ * The response without the request id. With an idempotency key, the gateway parses and validates the text of the request
+ * itself; queries ignore the key otherwise.
+ */
 async function responseTo(query: string, headers: Record<string, string> = {}): Promise<object> {
   const { status, data, errors } = await gateway.graphql(query, undefined, headers);
   const told = errors.map(({ extensions, ...error }) => ({ ...error, extensions: { ...extensions, requestId: '' } }));
@@ -28,7 +31,7 @@ test.each<[what: string, first: string, others: string[]]>([
     ['{ pets(filter: { ids: [3, 4] }) { nodes { id } } }'],
   ],
   [
-    'a value for a list',
+    'a single value for a list',
     '{ pets(filter: { ids: 1 }) { nodes { id } } }',
     ['{ pets(filter: { ids: 2 }) { nodes { id } } }'],
   ],
@@ -43,7 +46,7 @@ test.each<[what: string, first: string, others: string[]]>([
     ['{ pets(filter: { name: """  b\n  """ }) { totalCount } }'],
   ],
   [
-    'lengths, out of bounds too, with the place in their own text',
+    'page sizes, including invalid ones, whose errors have the location in the sent text',
     '{ pets(first: 1) { nodes { id orders(first: 1) { nodes { id } } } } a: pets(first: 2) { nodes { id } } }',
     [
       '{ pets(first: 100) { nodes { id orders(first: 50) { nodes { id } } } } a: pets(first: 1000) { nodes { id } } }',
@@ -63,13 +66,13 @@ test.each<[what: string, first: string, others: string[]]>([
   ],
   ['conditions', '{ pet(id: 1) { id name @skip(if: true) } }', ['{ pet(id: 2) { id name @skip(if: false) } }']],
   ['introspection', '{ __type(name: "Pet") { name } }', ['{ __type(name: "Order") { name fields { name } } }']],
-])('documents that differ in %s have the responses that they would have alone', async (_what, first, others) => {
+])('documents that differ only in %s get the same responses as when validated alone', async (_what, first, others) => {
   await responseTo(first);
   for (const other of others)
     expect(await responseTo(other)).toEqual(await responseTo(other, { 'idempotency-key': 'alone' }));
 });
 
-test('an alike document becomes the known document with variables', () => {
+test('a document that differs only in literals is replaced by a known document with variables', () => {
   const documents = new AlikeDocuments(contractSchema(), 5000);
   const known = '{ pets(first: 5, filter: { ids: ["1", 2], name: "Rex" }) { nodes { id } } }';
   documents.add(parse(known));
@@ -89,7 +92,7 @@ test('an alike document becomes the known document with variables', () => {
     expect(documents.find(other)).toBeUndefined();
 });
 
-test('a document whose literals do not fit as variables into the limit on tokens runs as it is', async () => {
+test('a document runs unchanged if variables in place of its literals would exceed the limit on tokens', async () => {
   const page = (n: number) => (_: unknown, i: number) =>
     `p${i}: pets(first: 1, filter: { ids: [${Array.from({ length: 25 }, (_, j) => n + j)}] }) { nodes { id } }`;
   for (const n of [1, 2, 3]) {

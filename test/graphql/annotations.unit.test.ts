@@ -7,12 +7,16 @@ const DIRECTIVES = `
   directive @sunset(since: String!, on: String, replacement: String) on FIELD_DEFINITION
 `;
 
-describe('the schema stops the start if it', () => {
+describe('the start fails if the schema', () => {
   test.each([
-    ['has an invalid date', '@deprecated @sunset(since: "soon")', 'The @sunset of Query.a has the date "soon"'],
-    ['has a date that does not exist', '@deprecated @sunset(since: "2026-13-01")', '"2026-13-01"'],
     [
-      'ends something that is not deprecated',
+      'has a @sunset with an invalid date',
+      '@deprecated @sunset(since: "soon")',
+      'The @sunset of Query.a has the date "soon"',
+    ],
+    ['has a @sunset with a date that does not exist', '@deprecated @sunset(since: "2026-13-01")', '"2026-13-01"'],
+    [
+      'has a @sunset on a field that is not deprecated',
       '@sunset(since: "2026-11-01")',
       'Query.a has a @sunset, but is not deprecated',
     ],

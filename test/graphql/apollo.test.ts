@@ -7,7 +7,7 @@ import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 
 const seen: string[] = [];
-/** A plugin as users of Apollo Server write them. */
+/** An Apollo Server plugin that records the stages of each operation. */
 const recorder: ApolloServerPlugin<OperationRequest> = {
   requestDidStart: async () => ({
     parsingDidStart: async () => void seen.push('parse'),
@@ -47,7 +47,7 @@ const get = (parameters: Record<string, object | string>) => {
   return gateway.app.inject({ url: `/graphql?${new URLSearchParams(Object.fromEntries(texts))}` });
 };
 
-test('a plugin sees every operation, in whatever form it comes; a stored document is neither parsed nor validated', async () => {
+test('a plugin sees operations in every form of request; stored documents are not parsed or validated again', async () => {
   await post({ query, variables });
   expect(seen).toEqual(['parse', 'validate', 'run Pet', 'respond 200']);
   seen.length = 0;
@@ -62,7 +62,7 @@ test('a plugin sees every operation, in whatever form it comes; a stored documen
   expect(seen).toEqual(responses.flatMap(() => ['run Pet', 'respond 200']));
 });
 
-test('of documents that differ only in values, the third is neither parsed nor validated', async () => {
+test('the third document that differs only in literal values is neither parsed nor validated', async () => {
   for (const id of [1, 2]) await post({ query: `query Literal { pet(id: ${id}) { id name } }` });
   seen.length = 0;
   const response = await post({ query: 'query Literal { pet(id: 3) { id name } }' });
@@ -70,7 +70,7 @@ test('of documents that differ only in values, the third is neither parsed nor v
   expect(seen).toEqual(['run Literal', 'respond 200']);
 });
 
-test('a plugin sees documents that are rejected', async () => {
+test('a plugin sees operations with rejected documents', async () => {
   await post({ query: '{ pet(id: 1) { nothing } }' });
   await post({ query: '{ pet(' });
   expect(seen).toEqual(['parse', 'validate', 'respond 400', 'parse', 'respond 400']);

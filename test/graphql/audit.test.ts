@@ -1,7 +1,7 @@
 import { serverAudits } from 'graphql-http';
 import { type Gateway, startGateway } from '../helper/gateway';
 
-/** The audits of graphql-http (github.com/graphql/graphql-http): every requirement of GraphQL over HTTP that it knows. */
+/** Runs the audits of graphql-http (github.com/graphql/graphql-http), which check the GraphQL over HTTP specification. */
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => gateway.close());
 
 const audits = serverAudits({ url: () => url });
 
-test('there are 61 audits', () => {
+test('graphql-http has 61 audits', () => {
   expect(audits).toHaveLength(61);
 });
 
@@ -32,7 +32,7 @@ describe('a rejected document gets', () => {
   };
   const REFUSED = ['{', '{ nothing }', 'query ($id: ID!) { pet(id: $id) { name } }'];
 
-  test.each(REFUSED)('400 for clients that accept GraphQL responses, or anything: %s', async (query) => {
+  test.each(REFUSED)('400 for clients that accept GraphQL responses, or any type: %s', async (query) => {
     for (const accept of [
       undefined,
       '*/*',
@@ -45,10 +45,10 @@ describe('a rejected document gets', () => {
   test.each(REFUSED)('200 for clients that accept only application/json: %s', async (query) => {
     for (const accept of ['application/json', 'application/json;q=0.9, text/html;q=0.1'])
       expect([accept, await status(query, accept)]).toEqual([accept, 200]);
-    expect(await status(query, 'application/json')).toBe(200); // cached by now
+    expect(await status(query, 'application/json')).toBe(200); // The result of the first request may be cached.
   });
 
-  test('the status of the error for all clients if it is rejected for another reason', async () => {
+  test('the status of the error for all clients if it is rejected for its key or its cost', async () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': 'wrong' };
     const payload = { query: '{ __typename }' };
     const { statusCode } = await gateway.app.inject({ method: 'POST', url: '/graphql', headers, payload });

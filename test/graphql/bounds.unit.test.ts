@@ -10,7 +10,7 @@ const fieldOf = (type: string, name: string) => {
   return isInputObjectType(input) ? input.getFields()[name] : undefined;
 };
 
-test('the bounds of a field are in its check, its description and the OpenAPI document', () => {
+test('the bounds of a field are checked, and are in its description and in the OpenAPI document', () => {
   const toy = { name: ` ${'x'.repeat(255)} ` };
   expect(checkInput(NewToy, toy)).toEqual({ name: 'x'.repeat(255) });
   for (const [name, message] of [
@@ -23,7 +23,7 @@ test('the bounds of a field are in its check, its description and the OpenAPI do
   expect(documented).toMatchObject({ properties: { name: { minLength: 1, maxLength: 255 } } });
 });
 
-test('a field with several decorators has the rules of all', () => {
+test('a field with several decorators has the rules of all decorators', () => {
   const name = fieldOf('ToyUpdate', 'name');
   expect(name && ruleOf(name)).toEqual({ nullable: false, trimmed: true, minLength: 1, maxLength: 255 });
   const update = { name: null } as unknown as ToyUpdate;
@@ -32,6 +32,6 @@ test('a field with several decorators has the rules of all', () => {
   );
 });
 
-test('a description that mentions bounds of a field without any stops the start', () => {
+test('the start fails if a description contains {bounds}, but its field has no bounds', () => {
   expect(() => withBounds('Its size, {bounds}.', {})).toThrow('has no bounds for its description: Its size, {bounds}.');
 });

@@ -9,7 +9,7 @@ import { valuesIn } from './values-in';
 const schema = contractSchema();
 
 let gateway: Gateway;
-/** A gateway that allows operations of at most 1000, and one that allows any. */
+/** A gateway that allows an estimated cost of 1000, and a gateway that allows practically any operation. */
 let strict: Gateway;
 let unbounded: Gateway;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** The estimated cost that an executed operation reports. */
+/** Executes an operation. @returns the estimated cost that its response reports. */
 async function costOf(query: string, variables: object = {}): Promise<number> {
   const { extensions } = await unbounded.graphql(query, variables);
   return Number(extensions?.cost?.estimated);
@@ -38,14 +38,14 @@ test.each([
   ['a page of the largest size', '{ pets(first: 100) { nodes { id name } } }', 320],
   ['a page from the end', '{ pets(last: 7) { nodes { id } } }', 20 + 7 * 2],
   ['edges', '{ pets(first: 5) { edges { cursor node { id } } } }', 20 + 5 * 4],
-  ['what is beside the page', '{ pets(first: 5) { totalCount pageInfo { endCursor } } }', 20 + 250 + 2],
-  ['a count, whatever is told of it', '{ pets(first: 5) { all: totalCountRelation } }', 20 + 250],
+  ['a total and page information', '{ pets(first: 5) { totalCount pageInfo { endCursor } } }', 20 + 250 + 2],
+  ['a count if only totalCountRelation is selected', '{ pets(first: 5) { all: totalCountRelation } }', 20 + 250],
   ['nested pages', '{ pets(first: 5) { nodes { orders(first: 3) { nodes { id } } } } }', 20 + 5 * (2 - 1 + 20 + 3 * 2)],
-  ['at most the largest page size', '{ pets(first: 1000000) { nodes { id } } }', 20 + 100 * 2],
+  ['a page size over the maximum as the maximum', '{ pets(first: 1000000) { nodes { id } } }', 20 + 100 * 2],
   ['a page size of null', '{ pets(first: null, last: 4) { nodes { id } } }', 20 + 4 * 2],
   ['an invalid page size', '{ pets(first: -3) { nodes { id } } }', 20],
   ['a long string', '{ category(id: 1) { description } }', 1 + 10],
-  ['keys, which only page forward', '{ apiKeys(first: 3) { nodes { id } } }', 20 + 3 * 2],
+  ['API keys, which have only forward pagination', '{ apiKeys(first: 3) { nodes { id } } }', 20 + 3 * 2],
   ['a list of values', '{ apiKeys(first: 3) { nodes { scopes } } }', 20 + 3 * (1 + 3)],
   ['lists without paging', '{ rateLimit { windows { name } } }', 1 + 2 * 2],
   [
@@ -54,17 +54,17 @@ test.each([
     20 + 2 * 2,
   ],
   [
-    'a field selected twice once',
+    'a field that is selected twice only once',
     '{ pet(id: 1) { id ...A } } fragment A on Pet { id category { id } ... { category { id } } }',
     4,
   ],
   ['no field that a directive skips', '{ pet(id: 1) { id @skip(if: true) name @include(if: true) } }', 2],
-  ['a name of up to 16 characters', '{ pet(id: 1) { n234567890123456: id hasName: name } }', 3],
-  ['longer names', '{ pet(id: 1) { n2345678901234567: id } }', 3],
-  ['names in each row', `{ pets(first: 5) { nodes { ${'n'.repeat(64)}: id } } }`, 20 + 5 * (1 + 4)],
+  ['no extra cost for aliases of up to 16 characters', '{ pet(id: 1) { n234567890123456: id hasName: name } }', 3],
+  ['extra cost for longer aliases', '{ pet(id: 1) { n2345678901234567: id } }', 3],
+  ['a long name once for each row', `{ pets(first: 5) { nodes { ${'n'.repeat(64)}: id } } }`, 20 + 5 * (1 + 4)],
   ['a filter', '{ pets(filter: { statuses: available }) { pageInfo { endCursor } } }', 20 + 10 + 1 + 2],
   ['an empty filter', '{ pets(filter: {}) { pageInfo { endCursor } } }', 20 + 10 + 2],
-  ['no filter', '{ pets(filter: null) { pageInfo { endCursor } } }', 20 + 2],
+  ['nothing for a filter of null', '{ pets(filter: null) { pageInfo { endCursor } } }', 20 + 2],
   ['each value of a filter', '{ pets(filter: { ids: [1, 2, 5] }) { pageInfo { endCursor } } }', 20 + 10 + 3 + 2],
   ['a search', '{ pets(filter: { name: "a" }) { pageInfo { endCursor } } }', 20 + 10 + 1000 + 2],
   [
@@ -73,13 +73,13 @@ test.each([
     20 + 5 * (1 + 20 + 10 + 1000 + 250),
   ],
   ['a mutation', 'mutation { deletePet(id: 1) { id category { id } } }', 4],
-])('counts %s', async (_what, query, cost) => {
+])('the estimated cost counts %s', async (_what, query, cost) => {
   expect(await costOf(query)).toBe(cost);
 });
 
 describe('the cost of a variable depends on its value:', () => {
   const page = 'query ($n: Int = 10, $m: Int) { pets(first: $n, last: $m) { nodes { id } } }';
-  // A property of all objects.
+  // `constructor` is a property of every JavaScript object.
   const property = 'query ($constructor: Int = 50) { pets(first: $constructor) { nodes { id } } }';
   const condition = 'query ($named: Boolean!) { pet(id: 1) { id name @include(if: $named) } }';
   const filter = 'query ($filter: PetFilter) { pets(filter: $filter) { pageInfo { endCursor } } }';
@@ -108,12 +108,12 @@ describe('the cost of a variable depends on its value:', () => {
     expect(await costOf(query, variables)).toBe(cost);
   });
 
-  test('variables that do not fit their type are rejected before their cost is estimated', async () => {
+  test('variables of a wrong type are rejected before the cost is estimated', async () => {
     const { errors } = await strict.graphql(page, { n: '7' });
     expect(errors[0]?.extensions?.code).toBe('BAD_USER_INPUT');
   });
 
-  test('variables are estimated in every request with a known document', async () => {
+  test('the cost is estimated again in every request with a known document', async () => {
     const document = 'query ($n: Int) { pets(first: $n) { nodes { orders(first: $n) { nodes { id } } } } }';
     const statusOf = async (n: number) => (await strict.graphql(document, { n })).status;
     expect([await statusOf(5), await statusOf(100), await statusOf(5), await statusOf(18)]).toEqual([
@@ -129,7 +129,7 @@ describe('the cost of a variable depends on its value:', () => {
     ]);
   });
 
-  test('a rejected operation runs nothing, and counts as one request', async () => {
+  test('a rejected operation does not run, and counts as one request', async () => {
     const { headers } = await gateway.createKey();
     const query = `{ ${Array.from({ length: 9 }, (_, i) => `a${i}: pets(first: 100) { nodes { id } }`).join(' ')} }`;
     expect((await strict.graphql(query, {}, headers)).status).toBe(400);
@@ -180,7 +180,7 @@ test.each([
   '{ pets(first: 50, filter: { name: "rex" }) { totalCount nodes { id name } } }',
   '{ categories(first: 20) { nodes { name pets(first: 3) { totalCount nodes { name } } } } }',
   '{ categories { nodes { id pets(first: 10) { nodes { id orders(first: 5) { nodes { id quantity } } } } } } }',
-])('ordinary operations stay far below the limit: %#', async (query) => {
+])('an ordinary operation costs less than a fifth of the limit: %#', async (query) => {
   expect(await costOf(query)).toBeLessThan(50_000 / 5);
 });
 
@@ -191,7 +191,7 @@ describe('an event of a subscription', () => {
     Promise.all(counts.map(async (count) => (await instance.graphql(subscription(count))).errors[0]?.extensions?.code));
 
   test('has a lower limit on cost', async () => {
-    // Each first one is allowed, but not over this endpoint.
+    // The first count is within the limit. Its BAD_REQUEST only says that this endpoint runs no subscriptions.
     expect(await codes(gateway, 124, 125)).toEqual(['BAD_REQUEST', 'OPERATION_TOO_COMPLEX']);
     const tight = await gateway.another({ GRAPHQL_MAX_COST: '100' });
     expect(await codes(tight, 49, 50)).toEqual(['BAD_REQUEST', 'OPERATION_TOO_COMPLEX']);
@@ -208,7 +208,7 @@ describe('an event of a subscription', () => {
       'subscription { inventoryChanged { item { ...I } } } fragment I on InventoryItem { pet { orders(first: 1) { pageInfo { endCursor } } } }',
       'Pet.orders',
     ],
-  ])('may not hold pages or counts: %s', async (query, fields) => {
+  ])('may not select pages or counts: %s', async (query, fields) => {
     const { status, errors } = await gateway.graphql(query);
     expect([status, errors[0]?.extensions?.code, errors[0]?.message]).toEqual([
       400,
@@ -222,7 +222,7 @@ describe('an operation that uses no quota', () => {
   const types = (count: number) =>
     Array.from({ length: count }, (_, i) => `s${i}: __schema { types { name fields { name } } }`).join(' ');
 
-  test('has a lower limit on cost, which allows the introspection of tools', async () => {
+  test('has a lower limit on cost, which still allows the introspection query of tools', async () => {
     const { status, errors } = await gateway.graphql(`{ ${types(20)} }`);
     expect([status, errors[0]?.extensions?.code, errors[0]?.message]).toEqual([
       400,
@@ -233,12 +233,12 @@ describe('an operation that uses no quota', () => {
     expect((await gateway.graphql(getIntrospectionQuery())).status).toBe(200);
   });
 
-  test('has the general limit if the general limit is lower', async () => {
+  test('has the general limit if that limit is lower', async () => {
     expect((await strict.graphql(`{ ${types(3)} }`)).errors[0]?.message).toContain('at most 1000 is allowed of one');
   });
 });
 
-test('every REST operation is far below the limit', async () => {
+test('lists over REST cost less than 2000, and GRAPHQL_MAX_COST applies to them', async () => {
   const statusOf = async (limit: string, url: string) => {
     const tight = await gateway.another({ GRAPHQL_MAX_COST: limit });
     const response = await tight.app.inject({ url });
@@ -251,7 +251,7 @@ test('every REST operation is far below the limit', async () => {
   expect(await statusOf('100', '/pets?limit=100')).toEqual([400, 'OPERATION_TOO_COMPLEX']);
 });
 
-describe('introspection has no more values than estimated', () => {
+describe('an introspection response has at most as many values as its estimated cost', () => {
   const everything = getIntrospectionQuery({
     inputValueDeprecation: true,
     specifiedByUrl: true,
@@ -275,11 +275,11 @@ describe('introspection has no more values than estimated', () => {
     const values = valuesIn(await unbounded.data(query, variables)) - 1;
     const cost = await costOf(query, variables);
     expect(cost).toBeGreaterThanOrEqual(values);
-    // Longer names, empty lists and unknown types are what may make it more.
+    // Long names, empty lists and unknown types make the estimate larger than the number of values.
     if (!query.includes('$type')) expect(cost).toBeLessThan(2 * values + 2);
   });
 
-  test('in generated queries', async () => {
+  test('for generated queries', async () => {
     let answered = 0;
     await fc.assert(
       fc.asyncProperty(introspections(schema), async (query) => {
@@ -294,7 +294,7 @@ describe('introspection has no more values than estimated', () => {
   });
 });
 
-test('every connection declares its page size', () => {
+test('every field with a connection type has the directive @listSize', () => {
   const connections = Object.values(schema.getTypeMap())
     .filter((type): type is GraphQLObjectType => isObjectType(type))
     .flatMap((type) => Object.values(type.getFields()).map((field) => ({ at: `${type.name}.${field.name}`, field })))

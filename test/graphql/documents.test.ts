@@ -32,11 +32,11 @@ describe('a document is rejected as a whole, with status 400, if it', () => {
     ['gives an unknown enum value', '{ pets(filter: { statuses: [dead] }) { totalCount } }', INVALID],
     ['gives an unknown input field', '{ pets(filter: { colour: "red" }) { totalCount } }', INVALID],
     [
-      'has two operations and neither is named',
+      'has two operations, and the request has no operationName',
       'query A { pets { totalCount } } query B { pets { totalCount } }',
       INVALID,
     ],
-    ['has anonymous operations beside others', '{ pets { totalCount } } query B { pets { totalCount } }', INVALID],
+    ['has an anonymous and a named operation', '{ pets { totalCount } } query B { pets { totalCount } }', INVALID],
   ])('%s', async (_what, document, code) => {
     const answer = await gateway.graphql(document);
     expect(answer.status).toBe(400);
@@ -49,7 +49,7 @@ test.each([
   ['B', { status: 200, body: { data: { pet: { name: 'Bello' } } } }],
   ['C', { status: 400, body: { errors: [{ extensions: { code: INVALID, status: 400 } }] } }],
 ])(
-  'of several operations the one that is named runs, and an unknown name is refused: %s',
+  'operationName selects one of several operations, and an unknown operationName is rejected: %s',
   async (operationName, answer) => {
     const query = 'query A { pet(id: 1) { name } } query B { pet(id: 2) { name } }';
     const response = await gateway.app.inject({ method: 'POST', url: '/graphql', payload: { query, operationName } });
@@ -69,7 +69,7 @@ describe('an empty operationName', () => {
     });
   };
 
-  test.each([{}, { method: 'GET' as const }, { url: '/graphql/stream' }])('selects none: %j', async (way) => {
+  test.each([{}, { method: 'GET' as const }, { url: '/graphql/stream' }])('is ignored: %j', async (way) => {
     for (const _ of ['first', 'again']) {
       for (const query of ['{ pet(id: 1) { name } }', 'query A { pet(id: 1) { name } }']) {
         const { statusCode, body } = await ask(query, way);
@@ -81,7 +81,7 @@ describe('an empty operationName', () => {
     );
   });
 
-  test('lets GET change nothing', async () => {
+  test('does not allow mutations over GET', async () => {
     const rename = 'mutation { updatePet(id: 1, input: { name: "Tom" }) { id } }';
     for (const url of ['/graphql', '/graphql/stream'])
       expect((await ask(rename, { method: 'GET', url })).statusCode).toBe(405);
@@ -92,7 +92,7 @@ describe('an empty operationName', () => {
 test.each([
   ['/graphql', 'Operation batching disabled.'],
   ['/graphql/stream', 'The request is malformed: batches are refused.'],
-])('a batch of requests is refused by %s, as a batch', async (url, message) => {
+])('%s rejects a batch of requests with one error', async (url, message) => {
   for (const payload of [[{ query: '{ pet(id: 1) { id } }' }], []]) {
     const headers = { accept: url === '/graphql' ? '*/*' : 'text/event-stream' };
     const response = await gateway.app.inject({ method: 'POST', url, headers, payload });

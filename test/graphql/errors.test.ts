@@ -15,7 +15,7 @@ afterAll(() => gateway.close());
 const schema = contractSchema();
 
 describe('the schema', () => {
-  test('has every code in the enum ErrorCode, introspection too', async () => {
+  test('has every error code in the enum ErrorCode, also in the introspection result', async () => {
     const type = schema.getType('ErrorCode');
     expect(isEnumType(type) && type.getValues().map(({ name }) => name)).toEqual([...CATALOGUE.keys()]);
     const { __schema } = await gateway.data<{
@@ -32,13 +32,13 @@ describe('the schema', () => {
     ['deleteCategory', ['NOT_FOUND', 'CATEGORY_NOT_EMPTY']],
     ['updateOrder', ['BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE']],
     ['removeInventory', ['NOT_FOUND']],
-  ])('names the errors of %s in its directive and its description: %j', (name, codes) => {
+  ])('names the errors of %s in the directive @errors and in the description: %j', (name, codes) => {
     const field = schema.getMutationType()?.getFields()[name];
     expect(field && errorsOf(field)).toEqual(codes);
     expect(field?.description).toContain(`Errors: ${codes.join(', ')}.`);
   });
 
-  test('names errors for every mutation, all of which may be null', () => {
+  test('names errors for every mutation, and every mutation field is nullable', () => {
     for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
       expect([field.name, errorsOf(field).length > 0]).toEqual([field.name, true]);
       expect([field.name, String(field.type)]).toEqual([field.name, expect.not.stringMatching(/!$/)]);

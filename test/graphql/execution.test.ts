@@ -19,7 +19,7 @@ import { valuesIn } from './values-in';
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 const limits = new MemoryStore({ bans, now: Date.now });
 const schema = contractSchema(gatewayDomains({ limits } as unknown as AccessServices));
-/** The same schema, in which every error stays where it occurs. */
+/** The same schema with only nullable fields: an error makes no parent null, so all errors are reported. */
 const lenient = mapSchema(schema, {
   [MapperKind.OBJECT_FIELD]: (field) => ({ ...field, type: nullable(field.type) }),
 });
@@ -43,7 +43,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** The status and the text of a response, without `extensions`, and the estimated cost. */
+/** The status of a response, its text without `extensions`, and the estimated cost in `extensions`. */
 async function ask(query: string, variables: object = {}) {
   const response = await unbounded.app.inject({ method: 'POST', url: '/graphql', payload: { query, variables } });
   const [, text = '', estimated] =
@@ -53,7 +53,7 @@ async function ask(query: string, variables: object = {}) {
   return { status: response.statusCode, text: `${text}}`, estimated: Number(estimated) };
 }
 
-/** The response of graphql-js, whose resolvers read every column of every row. */
+/** The result of the executor of graphql-js, for which the resolvers read every column of every row. */
 async function byGraphqlJs(text: string, variableValues: Record<string, unknown> = {}, against = schema) {
   const caller = { ...anonymousCaller('test', 'write'), quota: { perMinute: 1e9, perDay: 1e9 } };
   const meter = new Meter(limits, caller);
@@ -74,7 +74,7 @@ async function expectSame(text: string, variables: Record<string, unknown> = {})
   expect(await ask(text, variables)).toMatchObject({ status: 200, text: JSON.stringify(result) });
 }
 
-test('responses are byte for byte those of graphql-js, and have no more values than estimated; each error is one that graphql-js reports', async () => {
+test('responses have the bytes and errors of graphql-js, and at most the estimated number of values', async () => {
   const seen = { same: 0, failed: 0 };
   const property = fc.asyncProperty(queries(schema), async ({ text, variables }) => {
     fc.pre(validate(schema, parse(text)).length === 0);
@@ -83,7 +83,7 @@ test('responses are byte for byte those of graphql-js, and have no more values t
     if (!expected.errors) {
       seen.same++;
       expect(answer.text).toBe(JSON.stringify(expected));
-      // The data itself is not a field.
+      // `valuesIn` also counts the `data` object, which is not a field.
       expect(valuesIn(expected.data) - 1).toBeLessThanOrEqual(answer.estimated);
       return;
     }
@@ -92,7 +92,7 @@ test('responses are byte for byte those of graphql-js, and have no more values t
     expect(errors.length).toBeGreaterThan(0);
     expect(data).toEqual(JSON.parse(JSON.stringify(expected)).data);
     if (data === undefined) return expect(answer.status).toBe(400);
-    // Of several errors below one place that becomes null, either may report any.
+    // If several errors make the same parent null, the gateway and graphql-js may report different ones.
     const all = JSON.parse(JSON.stringify(await byGraphqlJs(text, variables, lenient))).errors;
     for (const { path, message, locations } of errors)
       expect(all).toContainEqual(expect.objectContaining({ path, message, locations }));
@@ -103,17 +103,17 @@ test('responses are byte for byte those of graphql-js, and have no more values t
   expect(seen.failed).toBeGreaterThan(5);
 }, 120_000);
 
-describe('the response is that of graphql-js:', () => {
+describe('the response is the same as from graphql-js:', () => {
   const PETS = 'pets(first: 3, orderBy: { direction: DESC })';
   test.each([
-    // A fragment adds the same as its fields in each place.
+    // The fragment stands alone in one place, and beside more fields in another place.
     `{ b: ${PETS} { nodes { ...P } } a: ${PETS} { nodes { ...P orders { nodes { quantity } } } } } fragment P on Pet { orders { nodes { id } } }`,
     `{ a: ${PETS} { nodes { ...P orders { nodes { quantity } } } } b: ${PETS} { nodes { ...P } } } fragment P on Pet { orders { nodes { id } } }`,
     `{ b: orders { nodes { pet { ...P } } } a: orders { nodes { pet { ...P category { id } inventory { status } } } } }
       fragment P on Pet { category { name } inventory { quantity } }`,
     `{ b: categories { nodes { ...C } } a: categories { nodes { ...C pets(first: 2) { nodes { status } } } } }
       fragment C on Category { pets(first: 2) { nodes { id } } }`,
-    // Every row has its edge.
+    // `nodes` and `edges` select from the same rows.
     '{ pets(first: 5) { nodes { id } edges { cursor } } }',
     '{ pets(first: 5) { edges { __typename } nodes { name } pageInfo { hasNextPage endCursor } } }',
     '{ categories { nodes { pets { nodes { id } edges { cursor } totalCount } } } }',
@@ -125,7 +125,7 @@ describe('the response is that of graphql-js:', () => {
     '{ node(id: "UGV0OjE") { ... on Pet { barks: name } ... on Category { name } ... on Node { nodeId } __typename } }',
   ])('%s', (text) => expectSame(text));
 
-  test.each([true, false])('a: %j, for each of the conditions of an operation', async (a) => {
+  test.each([true, false])('for @include and @skip, if a is %j', async (a) => {
     const text = `query ($a: Boolean!, $b: Boolean = true) {
       pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } }
     }`;
@@ -136,7 +136,7 @@ describe('the response is that of graphql-js:', () => {
 describe('an error', () => {
   beforeAll(() => fillShop(gateway.database));
 
-  test('in one field has a path, a position and the request id; status 200 and the other fields stay', async () => {
+  test('in one field has a path, a location and the request id; the status is 200, and other fields have data', async () => {
     const query = '{ pet(id: 1) { name wrong: orders(first: 0) { totalCount } } other: pet(id: 2) { name } }';
     const { status, data, errors } = await gateway.graphql(query, {}, { 'x-request-id': 'abc-1' });
     expect([status, data]).toEqual([200, { pet: null, other: { name: 'Bello' } }]);
@@ -144,7 +144,7 @@ describe('an error', () => {
     expect(errors).toMatchObject([{ path: ['pet', 'wrong'], locations: [{ line: 1, column: 21 }], extensions }]);
   });
 
-  test('of a query that times out in the database is reported, and the query is not sent again', async () => {
+  test('is reported for a query that times out in the database, and the query is not retried', async () => {
     const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
     const query = jest.spyOn(gateway.database, 'query').mockRejectedValue(timeout);
     const { errors } = await gateway.graphql('{ pets { nodes { id } } }');
@@ -154,7 +154,7 @@ describe('an error', () => {
     expect(sent).toBe(1);
   });
 
-  test('in a root field that is not nullable leaves status 200 and null data', async () => {
+  test('in a root field that is not nullable has status 200 and null data', async () => {
     const { status, data, errors } = await gateway.graphql('{ pets(first: 0) { totalCount } }');
     expect([status, data]).toEqual([200, null]);
     expect(errors).toMatchObject([{ path: ['pets'], locations: [{ line: 1, column: 3 }] }]);
@@ -172,7 +172,7 @@ describe('a mutation', () => {
   const codes = (errors: readonly { path?: readonly unknown[]; extensions?: Record<string, unknown> }[]) =>
     errors.map(({ path, extensions }) => [path?.join('.'), extensions?.code]);
 
-  test('runs its fields one after the other, each in a transaction, and keeps the changes before a failure', async () => {
+  test('runs its fields in order, each in a transaction; a failed field does not undo or stop the others', async () => {
     const { status, data, errors } = await gateway.graphql(`mutation {
       a: createCategory(input: { name: "A" }) { name pets { totalCount } }
       b: deletePet(id: 3) { id }
@@ -189,7 +189,7 @@ describe('a mutation', () => {
     expect(await added()).toEqual(['A', 'E']);
   });
 
-  test('whose result cannot be read has run once', async () => {
+  test('runs once and keeps its change, even if reading its result fails', async () => {
     const { data, errors } = await gateway.graphql(
       'mutation { made: createCategory(input: { name: "Newts" }) { name pets(first: 0) { totalCount } } }',
     );
@@ -197,7 +197,7 @@ describe('a mutation', () => {
     expect(await added()).toEqual(['Newts']);
   });
 
-  test('over the limit runs none of its fields, and has no data', async () => {
+  test('over the rate limit runs none of its fields, and returns no data', async () => {
     const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 100 });
     await gateway.graphql('{ pets { totalCount } }', undefined, headers);
     const create = 'createCategory(input: { name: "A" }) { name }';

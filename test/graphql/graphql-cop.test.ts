@@ -2,8 +2,8 @@ import type { InjectOptions } from 'fastify';
 import { type Gateway, startGateway } from '../helper/gateway';
 
 /**
- * The thirteen checks of graphql-cop (github.com/dolevf/graphql-cop, `lib/tests`), sent as it sends them, without a key, to a
- * service in production. A check here finds what graphql-cop would report.
+ * The thirteen checks of graphql-cop (github.com/dolevf/graphql-cop, `lib/tests`). The tests send the same requests, without
+ * a key, to a gateway in production mode. So they find whatever graphql-cop would report.
  */
 let gateway: Gateway;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const get = (query: string, headers: Record<string, string> = {}): InjectOptions
 let callers = 0;
 
 async function ask(options: InjectOptions): Promise<[status: number, text: string]> {
-  // Each check is a separate caller, so that the limiter does not answer.
+  // Each request has a new address, so that no request exceeds the rate limit.
   const response = await gateway.server.inject({ url: '/graphql', remoteAddress: `192.0.2.${++callers}`, ...options });
   return [response.statusCode, response.body];
 }
@@ -43,7 +43,7 @@ test.each<[string, InjectOptions, number, string | RegExp]>([
     'within itself',
   ],
   ['7. mutations over GET', get('mutation { __typename }', JSON_BODY), 405, 'errors'],
-  ['7. mutations over GET that pages of other sites could send', get('mutation { __typename }'), 405, 'errors'],
+  ['7. mutations over GET without a content type', get('mutation { __typename }'), 405, 'errors'],
   [
     '8. queries in forms',
     {
@@ -75,23 +75,23 @@ test('graphql-cop finds nothing in 10. tracing', async () => {
 
 test.each<[string, InjectOptions, number, string | RegExp]>([
   [
-    '3. directive overloading: each error of a document is reported, up to 20',
+    '3. directive overloading: the gateway reports up to 20 errors of a document',
     post('query { __typename @aa@aa@aa@aa@aa@aa@aa@aa@aa@aa }'),
     400,
     /^(?:(?!Unknown directive).)*(?:Unknown directive(?:(?!Unknown directive).)*){10}$/,
   ],
   ['9. field suggestions: the schema is public', post('query { __schema { directive } }'), 400, 'Did you mean'],
   [
-    '11. introspection: the schema is public, and client tools read it',
+    '11. introspection: the schema is public, for client tools',
     post('query { __schema { types { name fields { name } } } }'),
     200,
     /^{"data":{"__schema":{"types":\[/,
   ],
-  ['12. an explorer: browsers get one', { headers: { accept: 'text/html' } }, 200, /<html/i],
+  ['12. an explorer: browsers get a page', { headers: { accept: 'text/html' } }, 200, /<html/i],
   ['13. queries over GET: they can be cached and linked', get('{__typename}'), 200, '{"data":{"__typename":"Query"}'],
-  ['13. with a content type too', get('{__typename}', JSON_BODY), 200, '{"data":{"__typename":"Query"}'],
+  ['13. queries over GET with a content type', get('{__typename}', JSON_BODY), 200, '{"data":{"__typename":"Query"}'],
   [
-    '13. but not if other sites send them unasked',
+    '13. queries over GET from other sites: they are rejected',
     get('{__typename}', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }),
     400,
     /^(?!.*"data").*Cross-Site Request Forgery.*"code":"BAD_REQUEST","status":400,"requestId"/,

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await fillShop(gateway.database);
   before = await contentOf(gateway);
 });
-// Rejected operations have changed nothing.
+// No operation of this file may change any data.
 afterEach(async () => expect(await contentOf(gateway)).toBe(before));
 afterAll(() => gateway.close());
 
@@ -31,7 +31,7 @@ test.each<[string, number, string]>([
   expect(errors).toMatchObject([{ locations: [{ line: 1, column }], extensions: { ...BAD_INPUT, details } }]);
 });
 
-describe('an invalid variable is rejected before anything runs, with all its faults:', () => {
+describe('an invalid variable is rejected before the operation runs, and all its errors are reported:', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
   const KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
   test.each<[string, string, unknown, string[]]>([
@@ -46,7 +46,7 @@ describe('an invalid variable is rejected before anything runs, with all its fau
       ['input.id is not a field of NewPet'],
     ],
     [
-      'an unknown plan beside its limits',
+      'an unknown plan, an empty name and an invalid limit',
       KEY,
       { name: ' ', plan: 'GOLD', perMinute: 0 },
       ['input.plan', 'input.name', 'input.perMinute'],
@@ -62,7 +62,7 @@ describe('an invalid variable is rejected before anything runs, with all its fau
   });
 });
 
-describe('faults of a variable have the path of its argument:', () => {
+describe('errors of a variable have the path of its argument:', () => {
   test.each<[string, string, object, string[]]>([
     ['an argument of another name', PLACE.replaceAll('$input', '$i'), { i: WRONG }, FAULTS],
     [
@@ -106,15 +106,15 @@ describe('faults of a variable have the path of its argument:', () => {
       { n: 0, a: 'x' },
       ['first', 'id'],
     ],
-    ['a missing one', PLACE.replaceAll('$input', '$i'), {}, ['input']],
+    ['a missing variable', PLACE.replaceAll('$input', '$i'), {}, ['input']],
     [
-      'several missing ones',
+      'several missing variables',
       'query ($a: ID!, $b: Int!) { pet(id: $a) { id } pets(first: $b) { totalCount } }',
       {},
       ['id', 'first'],
     ],
     [
-      'its own name, if it is for different arguments',
+      'its own name, if it is used for different arguments',
       'query ($x: ID!) { pet(id: $x) { id } inventoryItem(petId: $x) { petId } }',
       { x: 'abc' },
       ['x'],
@@ -124,7 +124,7 @@ describe('faults of a variable have the path of its argument:', () => {
   });
 });
 
-test('an operation may declare defaults; variables that it does not declare are ignored', async () => {
+test('variables may have default values, and undeclared variables are ignored', async () => {
   const query = 'query ($id: ID! = 2) { pet(id: $id) { name } }';
   expect(await gateway.data(query, { other: 5 })).toEqual({ pet: { name: 'Bello' } });
   expect(await gateway.data(query, { id: 1 })).toEqual({ pet: { name: 'Rex' } });
@@ -147,7 +147,7 @@ test.each<[string, string, object?]>([
     { f: { statuss: 'sold' } },
   ],
 ])(
-  'names like that of %s which is misspelt are suggested, in production and without a key too',
+  'correct names are suggested for a misspelled name of %s, even in production and without a key',
   async (_what, query, variables = {}) => {
     const production = await gateway.another({ NODE_ENV: 'production', ANONYMOUS_ACCESS: 'read' });
     const { errors } = await production.graphql(query, variables, { 'x-api-key': undefined });

@@ -6,7 +6,7 @@ const EXPENSIVE = 15_000;
 
 const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
-/** An operation of a caller that notes its name when it starts. */
+/** Enters an operation, which adds its name to `started` when it starts. The first letter of the name is the caller. */
 function operation(queue: OperationQueue, started: string[], name: string, cost = EXPENSIVE, ms = 10_000) {
   const work = { caller: name.slice(0, 1), deadline: new Deadline(ms) };
   return Promise.resolve(queue.enter(work, cost)).then((leave) => {
@@ -15,7 +15,7 @@ function operation(queue: OperationQueue, started: string[], name: string, cost 
   });
 }
 
-/** Runs operations to their end, each for two iterations of the event loop. @returns the most that ran at once. */
+/** Runs each operation for two iterations of the event loop. @returns the maximum number that ran at the same time. */
 async function finish(operations: Promise<Leave>[]): Promise<number> {
   let running = 0;
   let most = 0;
@@ -32,7 +32,7 @@ async function finish(operations: Promise<Leave>[]): Promise<number> {
   return most;
 }
 
-test('an operation of little cost starts at once, whatever else waits', async () => {
+test('a cheap operation starts at once, even if expensive operations wait', async () => {
   const queue = new OperationQueue();
   const started: string[] = [];
   const expensive = Array.from({ length: 5 }, (_, i) => operation(queue, started, `a${i}`));
@@ -46,7 +46,7 @@ test('at most one expensive operation starts in an iteration of the event loop',
   const started: string[] = [];
   const counts: number[] = [];
   const done = finish(Array.from({ length: 6 }, (_, i) => operation(queue, started, `${i}`)));
-  // The first one starts at once.
+  // The first operation starts at once.
   await nextTick();
   while (started.length < 6) {
     const before = started.length;
@@ -57,7 +57,7 @@ test('at most one expensive operation starts in an iteration of the event loop',
   await done;
 });
 
-test("one caller's operations run while their cost allows it, in the order in which they came", async () => {
+test("one caller's operations start in order, as long as their total cost is within the limit", async () => {
   const queue = new OperationQueue();
   const started: string[] = [];
   const names = Array.from({ length: 6 }, (_, i) => `a${i}`);
@@ -65,7 +65,7 @@ test("one caller's operations run while their cost allows it, in the order in wh
   expect(started).toEqual(names);
 });
 
-test('an operation that costs more than may run at once runs alone', async () => {
+test('an operation that costs more than the total limit runs alone', async () => {
   const queue = new OperationQueue();
   expect(await finish(['a0', 'a1', 'a2'].map((name) => operation(queue, [], name, 50_000)))).toBe(1);
 });
@@ -90,7 +90,7 @@ test('an operation stops waiting at its deadline, and the operations behind it s
   expect(started).toEqual(['a0', 'a2']);
 });
 
-test('documents are read one in each iteration of the event loop', async () => {
+test('at most one document is parsed in each iteration of the event loop', async () => {
   const queue = new OperationQueue();
   const work = { caller: 'a', deadline: new Deadline(1000) };
   const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];

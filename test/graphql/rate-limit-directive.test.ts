@@ -17,7 +17,7 @@ function definitionOf(name: string, isCounted: boolean): FieldDefinitionNode {
   return (type as { fields: readonly FieldDefinitionNode[] }).fields[0] as FieldDefinitionNode;
 }
 
-/** Starts the gateway with `@rateLimit` on these root fields only, and the given enforcement. */
+/** Starts the gateway with `@rateLimit` only on the `counted` root fields. `enforce` replaces the enforcement. */
 async function startWith(counted: readonly string[], enforce = enforceRateLimits): Promise<void> {
   const mark = (config: GraphQLFieldConfig<unknown, unknown>, name: string) => {
     const { directives = [], ...definition } = definitionOf(name, counted.includes(name));
@@ -30,7 +30,7 @@ async function startWith(counted: readonly string[], enforce = enforceRateLimits
   gateway = await startToys();
 }
 
-/** What a request takes of the quota of a new key: a GraphQL document, or a path of REST. */
+/** Sends a GraphQL document, or a REST request to a path, with a new key. @returns how much quota it used. */
 async function costOf(request: string): Promise<number> {
   const key = await gateway?.createKey();
   const answer = request.startsWith('/')
@@ -48,13 +48,13 @@ test.each<[counted: string[], costs: Record<string, number>]>([
     { '{ viewer { plan } }': 1, '{ viewer { plan } rateLimit { cost } }': 2, '/rate_limit': 1, '/toys': 0 },
   ],
   [['toys'], { [TWO_FIELDS]: 2, '/toys': 1 }],
-])('with @rateLimit on %j each of its fields is charged, and no other, by both interfaces', async (counted, costs) => {
+])('with @rateLimit only on %j, exactly these fields use quota, in GraphQL and REST', async (counted, costs) => {
   await startWith(counted);
   for (const [request, cost] of Object.entries(costs))
     expect([request, await costOf(request)]).toEqual([request, cost]);
 });
 
-test('without the directive an operation is charged as one request, whatever its fields', async () => {
+test('without enforcement of the directive, an operation is charged as one request, whatever its fields', async () => {
   await startWith(['toys'], (schema) => schema);
   expect([await costOf(TWO_FIELDS), await costOf('/toys')]).toEqual([1, 1]);
 });

@@ -5,7 +5,7 @@ import { running, socketClient } from '../helper/live';
 import { until } from '../helper/until';
 
 const MAX = 20_000;
-/** What is kept free for what stands around the data. */
+/** The gateway reserves this many bytes for the response around the data and errors. */
 const RESERVE = 1000;
 
 let gateway: Gateway;
@@ -23,7 +23,7 @@ afterAll(async () => {
 const REFUSED = { code: 'OPERATION_TOO_COMPLEX', status: 400, requestId: expect.any(String) };
 const MESSAGE = `The response would be larger than ${MAX} bytes. Ask for shorter pages or fewer fields.`;
 
-/** The bytes of a response, which must be an answer. */
+/** The size of a response in bytes. Expects status 200. */
 async function sizeOf(query: string, instance = gateway): Promise<number> {
   const { statusCode, body } = await post(instance, query);
   expect(statusCode).toBe(200);
@@ -41,7 +41,7 @@ async function expectRefused(query: string): Promise<void> {
   expect(errors).toEqual([{ message: MESSAGE, extensions: REFUSED }]);
 }
 
-/** As many pets as are asked for, all of one name. */
+/** Adds pets that all have the same name. */
 async function addPets(count: number, name: string): Promise<void> {
   const add = statement('insert into pets (name, category_id) select $1, 1 from generate_series(1, $2::int)');
   await gateway.database.query(add, [name, count]);
@@ -52,9 +52,9 @@ const aliased = (count: number, field: string, of = 'alias') =>
 
 test('introspection under many aliases is rejected as soon as it is too large', async () => {
   const long = 'a'.repeat(60);
-  // It counts as a request: what is free of quota may cost less.
+  // The field `pet` makes the operation use quota, since operations that use no quota have a lower limit on cost.
   const document = `{ pet(id: 1) { id } ${aliased(48, '__schema { types { ...Type } }')} } fragment Type on __Type { ${aliased(38, 'name', long)} }`;
-  // What bounds the document is not what is tested.
+  // A high limit on cost, so that only the limit on the response size rejects the document.
   const lenient = await gateway.another({ GRAPHQL_MAX_COST: '10000000' });
   const before = process.memoryUsage().heapUsed;
   const { status, errors } = await lenient.graphql(document);
@@ -68,25 +68,25 @@ describe('a response that is too large is rejected:', () => {
   const page = (fields: string) => `{ pets(first: 100) { nodes { ${fields} } } }`;
 
   test.each([
-    ['PostgreSQL', 'id name'],
+    ['by PostgreSQL, for rows that it writes as JSON', 'id name'],
     [
-      'PostgreSQL, within rows that it does not write',
+      'by PostgreSQL, for relations of rows that the executor writes',
       'cursor: id name category { id description } orders { nodes { id } }',
     ],
-    ['PostgreSQL, in lists of each row', 'category { pets(first: 100) { nodes { id name } } }'],
-    ['the executor, as fields repeat', aliased(5, 'name')],
-    ['the executor, as names are long', `${aliased(5, 'id', 'a'.repeat(60))} orders { totalCount }`],
+    ['by PostgreSQL, for lists in each row', 'category { pets(first: 100) { nodes { id name } } }'],
+    ['by the executor, for repeated fields', aliased(5, 'name')],
+    ['by the executor, for long names', `${aliased(5, 'id', 'a'.repeat(60))} orders { totalCount }`],
   ])('%s', async (_who, fields) => {
     await addPets(100, 'Rex of the long name '.repeat(10).trim());
     expect(await sizeOf(page(fields))).toBeGreaterThan(MAX);
     await expectRefused(page(fields));
   });
 
-  test('introspection', () =>
+  test('for introspection', () =>
     expectRefused('{ __schema { types { name description fields { name description args { name description } } } } }'));
 
-  // A key's id is an ID, but no pet's.
-  test('errors', () => expectRefused(`{ ${aliased(90, 'pet(id: "abcdefghijkl") { id }')} }`));
+  // The id of an API key is a valid ID, but not the id of a pet, so each field has an error.
+  test('for many errors', () => expectRefused(`{ ${aliased(90, 'pet(id: "abcdefghijkl") { id }')} }`));
 
   test('over REST', async () => {
     await addPets(100, 'R'.repeat(250));
@@ -116,7 +116,7 @@ describe('the database stops sending rows once they exceed the limit:', () => {
     ['a page', '{ pets(first: 100) { nodes { id name } } }'],
     ['a page in another order', '{ pets(first: 100, orderBy: { field: NAME }) { nodes { id name } } }'],
     ['edges', '{ pets(first: 100) { edges { cursor node { name category { description } } } } }'],
-    ['pages of other rows', '{ categories { nodes { pets(first: 100) { nodes { id name } } } } }'],
+    ['pages nested in other rows', '{ categories { nodes { pets(first: 100) { nodes { id name } } } } }'],
     [
       'nodes',
       `{ nodes(ids: [${Array.from({ length: 99 }, (_, i) => `"${nodeId(i + 4)}"`)}]) { ... on Pet { name } } }`,
@@ -167,7 +167,7 @@ describe('a mutation whose response is too large', () => {
     return Number(row?.count);
   };
 
-  test('names the fields that have run, not those that failed', async () => {
+  test('names the fields that have run, but not the fields that failed', async () => {
     const { status, data, errors } = await strict.graphql(mutation);
     expect([status, data]).toEqual([400, undefined]);
     const done = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((path) => ({
@@ -178,7 +178,7 @@ describe('a mutation whose response is too large', () => {
     expect(await created()).toBe(done.length);
   });
 
-  test('changes nothing under an idempotency key, which can be used again', async () => {
+  test('changes nothing if it has an idempotency key, and the key can be used again', async () => {
     const headers = { 'idempotency-key': 'large' };
     const one = `mutation { ${create('🐕'.repeat(250))} } fragment Pet on Pet { ${aliased(30, 'name')} }`;
     const { status, errors } = await strict.graphql(one, {}, headers);
@@ -193,7 +193,7 @@ describe('a mutation whose response is too large', () => {
   });
 });
 
-test('an event that is too large becomes an error, and the next event is sent', async () => {
+test('an event that is too large is replaced by an error, and the next event is sent', async () => {
   const client = socketClient(await strict.listen(), { 'x-api-key': ADMIN_KEY });
   const received = client.subscribe(`subscription { petChanged { kind pet { ${aliased(30, 'name')} } } }`);
   await until(async () => (await running(strict)) > 0);

@@ -27,7 +27,7 @@ const PASCAL_CASE = /^[A-Z][A-Za-z0-9]*$/;
 const CAMEL_CASE = /^[a-z][A-Za-z0-9]*$/;
 const UPPER_CASE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
-/** Root fields do not repeat their operation: `pets` rather than `getPets`. */
+/** Names of root fields that repeat their operation. The convention is `pets` rather than `getPets`. */
 const REPEATED = {
   Query: /^(get|query)|Query$/,
   Mutation: /^mutation|Mutation$/,
@@ -35,7 +35,7 @@ const REPEATED = {
 };
 const KIND_IN_NAME = /^(Enum|Interface|Union|Type)|(Enum|Interface|Union|Type)$/;
 
-/** Object types without an identifier of their own. */
+/** Object types that need no identifier. */
 const WITHOUT_ID =
   /(Connection|Edge)$|^(PageInfo|CreatedApiKey|RateLimit|RateLimitWindow|Viewer|UsageDay|CallerUsage)$/;
 
@@ -50,7 +50,7 @@ type Fields = Record<string, GraphQLField<unknown, unknown>>;
 
 const typeOf = (fields: Fields, name: string) => String(fields[name]?.type);
 
-/** Violations of the naming rules, of Relay's connection specification, and of what tools expect beyond a valid schema. */
+/** Violations of naming conventions, of Relay's connection specification, and of rules that schema linters have. */
 function faultsOf(schema: GraphQLSchema): string[] {
   const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
   const reachable = reachableFrom(schema);
@@ -79,7 +79,7 @@ function named(pattern: RegExp, names: readonly string[]): string[] {
   return names.filter((name) => !pattern.test(name)).map((name) => `${name} is misspelt`);
 }
 
-/** The specification has the values of PetStatus in lower case. */
+/** Enum values are upper case, except for PetStatus, whose values come from the petstore's specification. */
 function enumFaults(type: string, values: readonly string[]): string[] {
   return named(type === 'PetStatus' ? CAMEL_CASE : UPPER_CASE, values);
 }
@@ -128,7 +128,7 @@ function connectionFaults(schema: GraphQLSchema, type: string, fields: Fields): 
   ];
 }
 
-/** The types that an operation or a directive can name or get. */
+/** The types that operations and directives can reach, as results or as arguments. */
 function reachableFrom(schema: GraphQLSchema): Set<GraphQLNamedType> {
   const reached = new Set<GraphQLNamedType>();
   const visit = (type: GraphQLNamedType) => {
@@ -150,8 +150,8 @@ function reachableFrom(schema: GraphQLSchema): Set<GraphQLNamedType> {
   return reached;
 }
 
-// Reading a schema checks what the GraphQL specification asks for: known types and directives, unique names, required arguments.
-test("the schema keeps to GraphQL's naming conventions and to Relay's connections", () => {
+// `buildSchema` already checks the rules of the GraphQL specification, such as known types and unique names.
+test("the schema follows GraphQL's naming conventions and Relay's connection specification", () => {
   expect(faultsOf(buildSchema(SCHEMA))).toEqual([]);
 });
 
@@ -171,7 +171,7 @@ test.each([
     ['NamedType repeats its kind', 'NamedType has 0 identifiers'],
   ],
   ['type Query {', 'enum Unused { ONE } type Query {', ['Unused is unreachable']],
-])('a fault is noticed: %s to %s', (found, replacement, faults) => {
+])('a violation is found after replacing %s by %s', (found, replacement, faults) => {
   expect(SCHEMA).toContain(found);
   expect(faultsOf(buildSchema(SCHEMA.replace(found, replacement)))).toEqual(faults);
 });

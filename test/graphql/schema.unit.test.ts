@@ -22,12 +22,12 @@ const PROJECT = join(__dirname, '..', '..');
 const COMMITTED = readFileSync(join(PROJECT, 'schema.graphql'), 'utf8');
 const DOCUMENT = parse(COMMITTED);
 
-describe('`npm run schema` writes what the code prints', () => {
-  test('to docs/openapi.yaml', () => {
+describe('the committed file is what `npm run schema` writes:', () => {
+  test('docs/openapi.yaml', () => {
     expect(readFileSync(join(PROJECT, 'docs', 'openapi.yaml'), 'utf8')).toBe(printedOpenApi());
   });
 
-  test('to schema.graphql', () => {
+  test('schema.graphql', () => {
     expect(COMMITTED).toBe(printedSchema());
   });
 });
@@ -39,7 +39,7 @@ test('schema.graphql begins with the root types, and ends with the directives', 
   expect(isDirective.lastIndexOf(false)).toBe(isDirective.indexOf(true) - 1);
 });
 
-test('root fields stand in the order of the resolvers and their methods, arguments in that of the parameters', () => {
+test('root fields have the order of resolvers and their methods, and arguments have the order of parameters', () => {
   const parts: SchemaParts = { ...toyDomains(), subscribe: jest.fn() };
   const rootFields = (resolvers: SchemaParts['resolvers']) =>
     Object.keys(
@@ -70,7 +70,7 @@ test('every type, field, argument, enum value and directive has a description', 
   expect(described).toBeGreaterThan(300);
 });
 
-test('every text argument has a maximum length, and so rejects NUL, which PostgreSQL cannot store', () => {
+test('every text argument has a maximum length; the length check also rejects NUL characters', () => {
   const inputs: { name: string; given: GraphQLArgument | GraphQLInputField }[] = [];
   for (const type of Object.values(contractSchema().getTypeMap())) {
     if (isIntrospectionType(type)) continue;
@@ -82,13 +82,13 @@ test('every text argument has a maximum length, and so rejects NUL, which Postgr
   }
   const strings = inputs.filter(({ given }) => getNamedType(given.type).name === 'String');
   const unbounded = strings.filter(({ given }) => ruleOf(given).maxLength === undefined).map(({ name }) => name);
-  // Cursors and the callers of bans are parsed, and are no text afterwards.
+  // Cursors and the `caller` of a ban are parsed, so their texts never reach the database.
   const isParsed = (name: string) => /\((after|before)\)$/.test(name) || name === 'Mutation.liftBan(caller)';
   expect(unbounded.filter((name) => !isParsed(name))).toEqual([]);
   expect(unbounded.length).toBeLessThan(strings.length);
 });
 
-test("every root field counts as requests, but for the caller's own", () => {
+test('every root field uses quota, except rateLimit and viewer, which describe the caller', () => {
   const schema = buildSchema(COMMITTED);
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const isRateLimit = ({ name }: DirectiveNode) => name.value === 'rateLimit';

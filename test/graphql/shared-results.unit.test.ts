@@ -16,7 +16,7 @@ test('a computation is cancelled when its last subscriber leaves, and starts aga
   expect(start).toHaveBeenCalledTimes(2);
 });
 
-test('a finished result is kept for later subscribers, even when all others have left', async () => {
+test('a finished result is kept for later subscribers, even after all earlier subscribers have left', async () => {
   const results = new SharedResults<string>();
   const end = jest.fn();
   const start = jest.fn(() => ({ result: Promise.resolve('done'), end }));

@@ -9,7 +9,7 @@ beforeEach(() => {
   documents = new Documents(contractSchema(toyDomains()), documentLimits(readConfig({})));
 });
 
-/** Reads all of these; returns how many are in the store afterwards. */
+/** Reads all documents. @returns how many of them are in the store afterwards. */
 async function stored(texts: readonly string[]): Promise<number> {
   for (const text of texts) expect(documents.read(text)).toHaveProperty('definitions');
   const found = await Promise.all(texts.map((text) => documents.store.get(`prefix:${hashOf(text)}`)));
@@ -23,7 +23,7 @@ test('hundreds of ordinary documents stay in the store', async () => {
   expect(await stored(many(500, (i) => `query Q${i} { toys { nodes { id name broken } } }`))).toBe(500);
 });
 
-test('fewer documents stay if they are long or have many variants', async () => {
+test('fewer documents stay in the store if they are long or have many variants', async () => {
   const plain = (i: number) => `query Q${i} { toy(id: 1) { ${fields(80)} } }`;
   const conditional = (i: number) =>
     `query Q${i}($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { toy(id: 1) {
@@ -34,7 +34,7 @@ test('fewer documents stay if they are long or have many variants', async () => 
   expect(await stored(many(20, long))).toBeLessThan(10);
 });
 
-test('a document whose operations share large fragments is not stored, and displaces no other', async () => {
+test('a document whose operations share large fragments is not stored, and evicts no other document', async () => {
   const ordinary = '{ toys { nodes { id } } }';
   const fragment = `fragment F on Toy { ${many(40, () => 'id name broken madeAt').join(' ')} }`;
   const shared = `${many(60, (i) => `query Q${i} { toy(id: 1) { ...F } }`).join(' ')} ${fragment}`;

@@ -89,17 +89,17 @@ async function ask(document: string) {
   return executor.run(parse(document), undefined, {}, request);
 }
 
-test('methods are called on their instance, with the arguments that their parameters declare', async () => {
+test('methods are called on their resolver instance, with the arguments of their parameters', async () => {
   const { body } = await ask('{ thing(id: 7) { name } }');
   expect(body.data).toEqual({ thing: { name: 'a thing 7' } });
 });
 
-test('an argument for another kind of object rejects the id of an API key', async () => {
+test('an argument with the ids of other objects rejects the id of an API key', async () => {
   const { body } = await ask('{ thing(id: "abcdefghijkl") { name } }');
   expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
 });
 
-test('a decorator around a query runs', async () => {
+test('a middleware decorator of a query runs', async () => {
   expect((await ask('{ greeting }')).body.data).toEqual({ greeting: 'checked hello' });
 });
 
@@ -108,7 +108,7 @@ test('a middleware of a nested field runs', async () => {
   expect(body.data).toEqual({ thing: { shout: 'below: A THING 7' } });
 });
 
-test('@requiresScope is enforced at any depth, before anything runs', async () => {
+test('@requiresScope is enforced on nested fields, before the operation runs', async () => {
   const { status, body } = await ask(
     '{ a: thing(id: 7) { name } b: thing(id: 7) { ...T } } fragment T on Thing { secret }',
   );

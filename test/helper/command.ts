@@ -6,7 +6,7 @@ export const PROJECT = join(__dirname, '..', '..');
 /** Node with TypeScript: `[...TYPESCRIPT, 'src/main.ts']`. */
 export const TYPESCRIPT = [process.execPath, '-r', join(__dirname, 'typescript.cjs')] as const;
 
-/** A command of the product, by its path: `main`, `app/seed`. The full suite runs the build, as production does. */
+/** The command line of a command such as `main` or `app/seed`. The full suite runs the build, as production does. */
 export function command(name: string): readonly [program: string, ...args: string[]] {
   return IS_FULL
     ? [process.execPath, join(PROJECT, 'dist', `${name}.js`)]

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { requestsIn, responsesIn } from './messages';
 import type { RestAnswer } from './openapi';
 
-/** From here on a connection carries a live stream: WebSocket messages or server-sent events. */
+/** Matches the head of a response that starts a live stream: WebSocket messages or server-sent events. */
 const LIVE = /^HTTP\/1\.1 101 |\r\ncontent-type: text\/event-stream/i;
 
 /** The traffic of a connection, with bytes as characters (latin1). */
@@ -37,7 +37,7 @@ const connections = new Map<Socket, Connection>();
 /** Connections closed since the last check. */
 let closed: Connection[] = [];
 
-/** Starts recording this process's connections: requests it sends, by any client, and HTTP requests it receives. */
+/** Starts recording the connections of this process: requests that any of its clients sends, and requests it receives. */
 export function listenIn(): void {
   subscribe('net.client.socket', onClient);
   subscribe('http.server.request.start', onRequest);
@@ -59,7 +59,7 @@ export function holdWhatWasHeard(): void {
   holdToDescription(answers);
 }
 
-/** If both ends of a connection are in this process, includes both. */
+/** The new responses on all connections. If this process has both ends of a connection, its responses occur twice. */
 function answersHeard(): RestAnswer[] {
   const heard = [...connections.values(), ...closed];
   closed = [];
@@ -77,7 +77,7 @@ function onClient(message: unknown): void {
   };
 }
 
-/** Node's HTTP server bypasses its sockets' streams, but publishes each request. */
+/** Records a request from a diagnostics channel, because Node's HTTP server does not read it from the socket's stream. */
 function onRequest(message: unknown): void {
   const { socket, request } = message as { socket: Socket; request: IncomingMessage };
   const connection = connections.get(socket) ?? begin(socket, 'received');
@@ -103,7 +103,7 @@ function begin(socket: Socket, written: 'sent' | 'received'): Connection {
   return connection;
 }
 
-/** Stops recording what is not HTTP, such as Redis. */
+/** Stops recording a connection that does not carry HTTP, such as a connection to Redis. */
 function leave(socket: Socket): void {
   connections.delete(socket);
   for (const method of ['push', '_write', '_writev']) Reflect.deleteProperty(socket, method);

@@ -7,16 +7,16 @@ import { statement } from '../../src/database/statement';
 import { perWorker } from './per-worker';
 import { startPrepared } from './prepared';
 
-/** URL of a real PostgreSQL to run the suite on, for a role that may create databases. If unset: embedded. */
+/** URL of a PostgreSQL server for the suite, with a role that may create databases. If unset, databases are embedded. */
 export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
 
-/** With time enough for the statements that fill a database, on a busy machine. */
+/** Allows enough time for the statements that fill a database on a busy machine. */
 const BOUNDS = { queue: 1000, requestTimeoutMs: 60_000 };
 
-/** Empty databases that no test file uses now: an embedded one, or a database on the server, takes long to create. */
+/** Empty databases that no test file uses at present. They are reused because creating one takes long. */
 const idle = perWorker('databases', () => ({ embedded: [] as Database[], urls: [] as string[] }));
 
-/** A migrated, empty database for a test file; `drop` gives it back. */
+/** Returns a migrated, empty database for a test file. Its `drop` makes it available to other test files. */
 export async function createDatabase(): Promise<{ database: Database; url?: string; drop(): Promise<void> }> {
   return TEST_DATABASE_URL ? onServer(TEST_DATABASE_URL) : embedded();
 }
@@ -46,7 +46,7 @@ async function onServer(server: string) {
   };
 }
 
-/** Creates a database on the server; the end of the run drops it. */
+/** Creates a database on the server. It is dropped at the end of the test run. */
 async function createOn(server: string): Promise<string> {
   const name = `${process.env.TEST_DATABASE_PREFIX}${randomBytes(6).toString('hex')}`;
   const client = new Client({ connectionString: server });
@@ -70,7 +70,7 @@ export async function truncate(database: Database): Promise<void> {
 const TABLES = statement(`select string_agg(quote_ident(tablename), ', ') as names from pg_tables
   where schemaname = 'public' and tablename <> '_prisma_migrations'`);
 
-/** Deletes every row except of `api_keys`, and restarts the ids: a tenth of the time of `truncate` on few rows. */
+/** Deletes every row except in `api_keys`, and restarts the ids. On few rows it takes a tenth of the time of `truncate`. */
 export async function emptyDatabase(database: Database): Promise<void> {
   const tables = ['orders', 'inventory', 'pets', 'categories', 'idempotency_keys'];
   const deletes = tables.map((table) => `d_${table} as (delete from ${table})`);
@@ -78,7 +78,7 @@ export async function emptyDatabase(database: Database): Promise<void> {
   await database.query(statement(`with ${deletes.join(', ')} select ${restarts.join(', ')}`), []);
 }
 
-/** Two categories, three pets (1 to 3), stock of 5 for pet 1, of which an order (1) has taken two. Nothing else. */
+/** Replaces all rows with two categories, pets 1 to 3, and order 1 of two units of pet 1, which leaves three in stock. */
 export async function fillShop(database: Database): Promise<void> {
   await emptyDatabase(database);
   await database.query(

@@ -5,13 +5,13 @@ import { isErrorCode } from '../../src/errors/codes';
 import { errorsOf } from '../../src/graphql/errors-directive';
 import { perWorker } from './per-worker';
 
-/** Errors by a field's own rules; an argument's type is no such rule. */
+/** The codes that a root field must declare in `@errors`. Errors about the type of an argument are not declared. */
 const OWN = new Set([
   ...Array.from(gatewayDomains().errors.keys()).filter((code) => !isErrorCode(code)),
   ...['NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE'],
 ]);
 
-/** @throws Error if a root field has failed with an error by its own rules that its `@errors` does not name. */
+/** @throws Error if a root field failed with one of these codes, and its `@errors` does not name the code. */
 export function holdToDeclaredErrors(query: string, errors: FormattedExecutionResult['errors']): void {
   for (const { path, extensions } of errors ?? []) {
     const code = extensions?.code as string;

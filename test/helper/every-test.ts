@@ -1,11 +1,11 @@
 import { holdWhatWasHeard, listenIn, stopListening } from './connections';
 
-// For every test file: responses on connections are checked against the OpenAPI document, whatever the client.
+// Jest loads this for every test file. It checks the responses on all connections against the OpenAPI document.
 beforeAll(listenIn);
 afterEach(holdWhatWasHeard);
 afterAll(() => {
   holdWhatWasHeard();
   stopListening();
-  // The product is the same for the next test file.
+  // The next test file may reuse objects of this one (per-worker.ts), so they must not stay mocked.
   jest.restoreAllMocks();
 });

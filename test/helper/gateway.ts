@@ -35,7 +35,7 @@ export interface TestKey {
 /** The admin key of every test gateway; its quota is more than any test uses up. */
 export const ADMIN_KEY = 'ps_testadmin000_TestAdminTestAdminTestAdminTestA';
 
-/** The whole application with its own database, called from outside: with the admin key unless a test says otherwise. */
+/** The whole application with its own database. Requests carry the admin key unless a test sets another. */
 export class Gateway {
   readonly app = {
     inject: (options: InjectOptions): Promise<Response> =>
@@ -76,7 +76,7 @@ export class Gateway {
     return data;
   }
 
-  /** Creates a key, on plan FREE unless the input says otherwise: a caller not seen before. */
+  /** Creates a key, and so a caller with unused quotas. Its plan is FREE unless the input has another. */
   async createKey(input: object = {}): Promise<TestKey> {
     const { createApiKey } = await this.data<{ createApiKey: { secret: string; apiKey: { id: string } } }>(
       'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { id } } }',
@@ -86,7 +86,7 @@ export class Gateway {
     return { id: apiKey.id, whole: secret, headers: { 'x-api-key': secret } };
   }
 
-  /** Starts another instance on this one's database. Close it first. */
+  /** Starts another instance on the database of this one. Close the other instance before this one. */
   async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
     const server = await compose(environment, this.database, now);
     holdInjected(server);
@@ -106,7 +106,7 @@ export class Gateway {
   }
 }
 
-/** A gateway with the default settings, for one test file after the other. */
+/** A gateway with the default settings, which successive test files reuse. */
 interface Kept {
   readonly server: FastifyInstance;
   readonly inject: FastifyInstance['inject'];
@@ -114,14 +114,14 @@ interface Kept {
   readonly drop: () => Promise<void>;
 }
 
-/** Those that no test file uses now: to compose one takes longer than many files. */
+/** Gateways that no test file uses at present. They are reused because composing one takes longer than many test files. */
 const kept = perWorker('gateways', () => ({ idle: [] as Kept[], files: 0 }));
 
 /**
- * Starts the application with `environment` as its process environment. Without any argument it is one that an earlier test
- * file may have used and left empty, and whose anonymous caller has an address of its own; `startGateway({})` is a new one.
- * @param created its database; by default a new one.
- * @param domains by default those of the gateway.
+ * Starts the application with `environment` as its process environment. Without arguments, it may return a gateway that an
+ * earlier test file used and emptied, with another address for anonymous callers. `startGateway({})` starts a new one.
+ * @param created the database to use; by default a new one.
+ * @param domains the domains to serve; by default those of the gateway.
  */
 export async function startGateway(
   environment?: Record<string, string>,
@@ -176,7 +176,7 @@ async function composeKept(): Promise<Kept> {
   return { server, inject: server.inject, database, drop };
 }
 
-/** Creates the admin key of tests, with a quota that no test uses up. */
+/** Creates the admin key of the tests, with a quota that no test uses up. */
 export async function makeAdminKey(database: Database): Promise<void> {
   await ensureAdminKey(database, ADMIN_KEY, Date.now());
   await liftQuota(database);
@@ -196,7 +196,6 @@ async function compose(
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
     NODE_ENV: 'test',
     ADMIN_API_KEY: ADMIN_KEY,
-    // The test shares the process: its own CPU use must not count as overload.
     ...environment,
   });
   const { server } = await createApp(config, database, now, domains);
@@ -204,7 +203,7 @@ async function compose(
   return server;
 }
 
-/** Checks every REST response against the OpenAPI document. @param remoteAddress of requests that have none. */
+/** Checks every REST response against the OpenAPI document. @param remoteAddress the address of requests that set none. */
 function holdInjected(server: FastifyInstance, remoteAddress = '127.0.0.1'): void {
   const inject = server.inject.bind(server) as (options: InjectOptions) => Promise<Response>;
   const held = async (given: InjectOptions | string): Promise<Response> => {

@@ -7,7 +7,7 @@ import { GatewayProcess } from './process';
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 ** 30;
 
-/** A new directory for data directories. In memory if there is room: to copy 40 MB to a slow disk takes a second. */
+/** Creates a directory for data directories, in memory if there is room: copying 40 MB to a slow disk takes a second. */
 export function makeDirectory(): string {
   return mkdtempSync(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), 'petstore-'));
 }
@@ -18,14 +18,14 @@ function hasRoom(path: string): boolean {
   return bavail * bsize > ENOUGH_BYTES;
 }
 
-/** One data directory, and the gateway on it: started, stopped, and started again. */
+/** A data directory, and the gateway process that uses it. The process can be stopped and started again. */
 export class Installation {
   readonly directory = makeDirectory();
   readonly data = join(this.directory, 'data');
   private current: GatewayProcess | undefined;
 
   /**
-   * @param environment of each start.
+   * @param environment the environment of each start.
    * @param by the command that starts it; by default the gateway itself.
    */
   constructor(
@@ -35,19 +35,19 @@ export class Installation {
     copyData(this.data);
   }
 
-  /** The process that runs. Starts one if there is none, or if the last one has ended. */
+  /** Returns the running process. Starts a process if none runs. */
   async running(): Promise<GatewayProcess> {
     return this.current && !this.current.isEnded ? this.current : this.start();
   }
 
-  /** Starts a process, after the one that runs has stopped. @param more environment of this start only. */
+  /** Stops the running process, and starts another. @param more additional environment of this start only. */
   async start(more: Record<string, string> = {}): Promise<GatewayProcess> {
     await this.current?.stop();
     this.current = await GatewayProcess.start({ DATA_DIR: this.data, ...this.environment, ...more }, this.by);
     return this.current;
   }
 
-  /** Kills the process that runs, and removes the data directory. */
+  /** Kills the running process, and removes the data directory. */
   async remove(): Promise<void> {
     await this.current?.stop('SIGKILL');
     rmSync(this.directory, { recursive: true, force: true });

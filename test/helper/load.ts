@@ -54,7 +54,7 @@ export class Load {
   }
 }
 
-/** How long a client waits for a response. `node:cluster` never closes a connection that it hands to a worker that dies. */
+/** Limits the wait for a response, since `node:cluster` never closes a connection whose worker died when it received it. */
 const TIMEOUT_MS = 30_000;
 
 /** Sends one request. @returns its outcome. */

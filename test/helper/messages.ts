@@ -18,8 +18,8 @@ export interface Response {
 }
 
 /**
- * Parses the requests in what was sent, up to where it is no longer HTTP. The last one may lack its body.
- * @param sent bytes as characters (latin1), here and below.
+ * Parses the requests in a sent text, until it is no longer HTTP. The last request may lack its body.
+ * @param sent bytes as characters (latin1), as in all functions of this file.
  */
 export function requestsIn(sent: string): Request[] {
   const requests: Request[] = [];
@@ -33,13 +33,13 @@ export function requestsIn(sent: string): Request[] {
   return requests;
 }
 
-/** Parses the complete responses in what was received. @param requests the requests they respond to, in order. */
+/** Parses the complete responses in a received text. @param requests the requests to which they respond, in order. */
 export function responsesIn(received: string, requests: readonly Request[] = []): Response[] {
   const responses: Response[] = [];
   for (let rest: string | undefined = received; rest; ) {
     const head = headIn(rest);
     const status = Number(/^HTTP\/1\.1 (\d{3})( |$)/.exec(head?.start ?? '')?.[1]);
-    // After 101 it is another protocol.
+    // After a 101 response, the connection carries another protocol.
     if (!head || !status || status === 101) break;
     const isEmpty = requests[responses.length]?.method === 'HEAD' || [204, 304].includes(status);
     const end = isEmpty || status < 200 ? { body: '', rest: head.rest } : bodyIn(head, Number.POSITIVE_INFINITY);
@@ -65,8 +65,8 @@ function headIn(text: string): Head | undefined {
 }
 
 /**
- * The body after a head, and the text after that; `undefined` if incomplete.
- * @param unsaid the length of a body without Content-Length; if infinite, everything received.
+ * The body of a message, and the text after it; `undefined` if the body is incomplete.
+ * @param unsaid the length of a body without Content-Length; if infinite, the body is the rest of the text.
  */
 function bodyIn({ headers, rest }: Head, unsaid: number): { body: string; rest: string } | undefined {
   if (/\bchunked$/i.test(headers['transfer-encoding'] ?? '')) return chunksIn(rest);

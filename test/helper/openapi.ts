@@ -30,7 +30,7 @@ export function holdToDescription(answers: readonly RestAnswer[]): void {
   if (faults.size) throw new Error(`The OpenAPI document does not have this:\n${[...faults].join('\n')}`);
 }
 
-/** Refusals by HTTP itself: the only responses that `default` covers. */
+/** The statuses of responses by the HTTP parser, the only responses that `default` covers. */
 const REFUSED_BY_HTTP = [408, 414, 431];
 
 /** Headers not specific to an operation: of HTTP, of connections, and for browsers. */
@@ -84,7 +84,7 @@ class Description {
     return { name: `${method} ${found.path}`, response, at };
   }
 
-  /** The declared response to a request that is not HTTP, and so belongs to no operation. */
+  /** The declared response to a request that is not valid HTTP, and so belongs to no operation. */
   private refusal(status: number): Described {
     const named = (STATUS_CODES[status] ?? '').replaceAll(' ', '');
     const responses = this.document.components?.responses ?? {};

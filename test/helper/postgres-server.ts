@@ -11,7 +11,7 @@ const DEBIAN = '/usr/lib/postgresql';
 const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : [];
 const BINARIES = [...versions, ...(process.env.PATH ?? '').split(':')].find((path) => existsSync(join(path, 'initdb')));
 
-/** The server refuses to run as root: as root, tests run it as `postgres`. `undefined` if there is no such user. */
+/** As root, tests run the server as `postgres`, because PostgreSQL rejects root. `undefined` if that user does not exist. */
 export const SERVER_USER = serverUser();
 
 const OPTIONS: SpawnOptions = {
@@ -26,7 +26,7 @@ export const CAN_START_POSTGRES = BINARIES !== undefined && SERVER_USER !== unde
 /** How to stop a server: a fast shutdown, or a crash, after which it must recover. */
 export type Stop = 'SIGINT' | 'SIGQUIT';
 
-/** Gives a file to the user of the server. */
+/** Makes the user of the server the owner of a file. */
 export function giveToServer(path: string): void {
   if (SERVER_USER?.uid !== undefined) chownSync(path, SERVER_USER.uid, SERVER_USER.gid ?? SERVER_USER.uid);
 }
@@ -67,13 +67,13 @@ export class PostgresServer extends Server {
     return `postgresql://postgres@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** Starts the server again, and waits until it accepts connections: after a crash, until it has recovered. */
+  /** Starts the server again, and waits until it accepts connections. After a crash it recovers first. */
   async start(): Promise<void> {
     const network = { listen_addresses: '127.0.0.1', port: this.port, unix_socket_directories: '' };
     const settings = Object.entries({ ...network, fsync: 'off', ...this.settings });
     const args = ['-D', this.data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     this.run(join(BINARIES ?? '', 'postgres'), args, OPTIONS);
-    // A server that rejects the test's role accepts connections too.
+    // A server also accepts connections if it only rejects the role of the test.
     const refusal = () =>
       this.query('select').then(
         () => undefined,

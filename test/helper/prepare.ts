@@ -1,4 +1,4 @@
 import { prepare } from './prepared';
 
-// Its own process: `global-setup.cjs` cannot load TypeScript.
+// `global.cjs` runs this file in a separate process, because it cannot load TypeScript itself.
 void prepare();

@@ -9,11 +9,11 @@ import { PROJECT } from './command';
 
 const CACHE = join(PROJECT, 'node_modules', '.cache', 'petstore-test');
 
-/** An empty, migrated data directory, and an image of it. To create one takes seconds, so it is kept. */
+/** An empty, migrated data directory, and an image of it. They are kept because creating them takes seconds. */
 const DIRECTORY = join(CACHE, `data-${keyOfEverything()}`);
 const IMAGE = join(DIRECTORY, 'image.tar');
 
-/** Creates the data directory if there is none for these migrations, in place of those for others. */
+/** Creates the data directory unless it exists for these migrations. Deletes data directories for other migrations. */
 export async function prepare(): Promise<void> {
   if (existsSync(IMAGE)) return;
   mkdirSync(CACHE, { recursive: true });
@@ -31,12 +31,12 @@ export function startPrepared(idleMs = 10_000): Promise<EmbeddedServer> {
   return EmbeddedServer.start({ files: { image: IMAGE }, idleMs });
 }
 
-/** Makes `directory` a data directory, as an earlier start has left it. */
+/** Fills `directory` like the data directory of a gateway that has been started before. */
 export function copyData(directory: string): void {
   cpSync(join(DIRECTORY, 'postgres'), join(directory, 'postgres'), { recursive: true });
 }
 
-/** A hash of what the data directory depends on. */
+/** A hash of everything on which the data directory depends. */
 function keyOfEverything(): string {
   const files = readdirSync(MIGRATIONS_DIRECTORY, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sql'))

@@ -10,12 +10,12 @@ import { until } from './until';
 
 type Line = readonly [program: string, ...args: string[]];
 
-/** Compiles PGlite's WebAssembly only once, without optimization: a start takes a third less time. */
+/** Adds a flag to a command line: V8 then does not optimize PGlite's WebAssembly, and a start takes a third less time. */
 export function quick([node, ...args]: Line): [string, ...string[]] {
   return [node, '--liftoff-only', ...args];
 }
 
-/** The gateway. The full suite runs the build. */
+/** The command that starts the gateway: from the build in the full suite, otherwise from the sources. */
 const MAIN: Line = IS_FULL ? command('main') : quick(command('main'));
 
 /** How a process ended, and its output. */
@@ -38,7 +38,7 @@ export function logOf(stdout: string): Record<string, unknown>[] {
   return wholeLines(stdout).map((line) => JSON.parse(line));
 }
 
-/** A child process. Its environment is `environment` alone, its directory one without `.env`. */
+/** A child process. Its environment is only `environment`, and its working directory has no `.env` file. */
 export class Program {
   stdout = '';
   stderr = '';

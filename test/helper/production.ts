@@ -4,10 +4,10 @@ import { ADMIN_KEY, makeAdminKey } from './gateway';
 export { TEST_DATABASE_URL };
 export const TEST_REDIS_URL = process.env.TEST_REDIS_URL;
 
-/** Several processes need servers to share. */
+/** `describe`, skipped without PostgreSQL and Redis servers, which several gateway processes must share. */
 export const onServers = TEST_DATABASE_URL && TEST_REDIS_URL ? describe : describe.skip;
 
-/** What the processes of one installation share. */
+/** The environment that all processes of an installation share. */
 export interface Production {
   readonly environment: Record<string, string>;
   readonly drop: () => Promise<void>;
@@ -27,6 +27,5 @@ export function environmentOf(databaseUrl: string, redisUrl = ''): Record<string
     REDIS_URL: redisUrl,
     ADMIN_API_KEY: ADMIN_KEY,
     LOG_LEVEL: 'silent',
-    // Other load on the machine must not count as overload.
   };
 }

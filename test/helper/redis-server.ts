@@ -41,7 +41,7 @@ export class RedisServer extends Server {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Whether it is a replica that has everything its master has sent. */
+  /** Whether the server is a replica whose link to its master is up. */
   async follows(): Promise<boolean> {
     return (await this.ask(['INFO', 'replication'])).includes('master_link_status:up');
   }

@@ -1,6 +1,6 @@
 type Received = Record<string, string | string[] | number | undefined>;
 
-/** What a response's headers say about the caller. */
+/** The rate limit of the caller according to the headers of a response. */
 export interface Told {
   readonly limit: number;
   readonly remaining: number;
@@ -26,7 +26,7 @@ export function toldBy(received: Received): Told {
   };
 }
 
-/** Reads a list of structured fields: strings, with parameters that are integers. @throws Error if it is another. */
+/** Parses a structured-field list of strings with integer parameters. @throws Error if the header has another form. */
 function listOf(field: unknown): [name: string, parameters: Record<string, number>][] {
   return String(field)
     .split(', ')

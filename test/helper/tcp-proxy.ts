@@ -56,7 +56,7 @@ export class TcpProxy {
     for (const pair of this.pairs) for (const socket of pair) socket.pause();
   }
 
-  /** Resumes forwarding, including what was held back. */
+  /** Resumes forwarding, including the data that was held back. */
   speak(): void {
     this.isSilent = false;
     for (const pair of this.pairs) for (const socket of pair) socket.resume();

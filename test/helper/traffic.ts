@@ -17,7 +17,7 @@ export function mixed(index: number): Asked {
   return post('/graphql', { query: '{ pet(id: 1) { id } }' });
 }
 
-/** GraphQL responds with 200 to an operation that ran, whatever happened to its fields. */
+/** Whether the request succeeded. GraphQL responds with 200 even if a field failed, so the body is checked too. */
 export function isServed({ status, body = '' }: Tried): boolean {
   return (status === 200 || status === 201) && !body.includes('"errors"');
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { type Response, responsesIn } from './messages';
 
-/** Sends `text` and returns the raw response, up to when the server closes or is silent for a moment. */
+/** Sends `text`, and returns the raw response once the server closes the connection or sends nothing for a moment. */
 export function exchange(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -20,7 +20,7 @@ const via = (...lists: string[]): Request[] => lists.map((list) => ['10.0.0.1', 
 
 const ROWS: Row[] = [
   ['', 'one address is one caller', true, from('192.0.2.1', '192.0.2.1', '192.0.2.1')],
-  ['', 'other addresses are other callers', false, from('192.0.3.1', '192.0.3.2', '192.0.4.1')],
+  ['', 'different addresses are different callers', false, from('192.0.3.1', '192.0.3.2', '192.0.4.1')],
   [
     '',
     'an IPv4 address is the same on a dual-stack socket',
@@ -33,7 +33,7 @@ const ROWS: Row[] = [
     true,
     from('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2:ffff:ffff:ffff:ffff'),
   ],
-  ['', 'other /64s are other callers', false, from('2001:db8:2:1::1', '2001:db8:2:2::1', '2001:db8:3:1::1')],
+  ['', 'different /64s are different callers', false, from('2001:db8:2:1::1', '2001:db8:2:2::1', '2001:db8:3:1::1')],
   ...['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip'].map(
     (name, i): Row => {
       const said = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address) =>
@@ -52,29 +52,49 @@ const ROWS: Row[] = [
   ['1', 'IPv6 clients of one /64 share a quota', true, via('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3')],
   ['1', 'without the header the proxy is the caller', true, from('10.0.0.1', '10.0.0.1', '10.0.0.1')],
   ['1', 'invalid addresses share one quota', true, via('made', 'up', 'names')],
-  ['2', 'two hops', false, via('192.0.2.1, 10.0.0.2', '192.0.2.2, 10.0.0.2', '9.9.9.9, 192.0.2.3, 10.0.0.2')],
   [
     '2',
-    'spoofing behind two hops',
+    'clients behind two proxies are told apart',
+    false,
+    via('192.0.2.1, 10.0.0.2', '192.0.2.2, 10.0.0.2', '9.9.9.9, 192.0.2.3, 10.0.0.2'),
+  ],
+  [
+    '2',
+    'addresses that a client prepends before two proxies are ignored',
     true,
     via('1.1.1.1, 192.0.3.1, 10.0.0.2', '2.2.2.2, 192.0.3.1, 10.0.0.2', '192.0.3.1, 10.0.0.3'),
   ],
-  ['10.0.0.1', 'the address of the proxy', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
-  ['10.0.0.0/8', 'the network of the proxy', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+  [
+    '10.0.0.1',
+    'clients behind a proxy with this address are told apart',
+    false,
+    via('192.0.2.1', '192.0.2.2', '192.0.2.3'),
+  ],
   [
     '10.0.0.0/8',
-    'the last address that is not a proxy counts',
+    'clients behind a proxy in this network are told apart',
+    false,
+    via('192.0.2.1', '192.0.2.2', '192.0.2.3'),
+  ],
+  [
+    '10.0.0.0/8',
+    'the last address outside this network is the caller',
     true,
     via('1.1.1.1, 192.0.3.1, 10.9.9.9', '2.2.2.2, 192.0.3.1', '192.0.3.1, 10.3.3.3, 10.4.4.4'),
   ],
-  ['172.16.0.0/12, fd00::/8', 'other senders are not trusted', true, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
   [
     '172.16.0.0/12, fd00::/8',
-    'an IPv6 proxy',
+    'X-Forwarded-For from a sender outside these networks is ignored',
+    true,
+    via('192.0.2.1', '192.0.2.2', '192.0.2.3'),
+  ],
+  [
+    '172.16.0.0/12, fd00::/8',
+    'clients behind an IPv6 proxy are told apart',
     false,
     ['1', '2', '3'].map((n) => [`fd00::${n}`, { 'x-forwarded-for': `192.0.2.${n}` }]),
   ],
-  ['0', 'no hops: nothing is trusted', true, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+  ['0', 'X-Forwarded-For is ignored', true, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
 ];
 
 test.each(ROWS)('TRUST_PROXY=%s: %s', async (TRUST_PROXY, _name, isShared, requests) => {

@@ -5,10 +5,11 @@ import { type Told, toldBy } from '../helper/standing';
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 export interface Options {
-  /** A string or buffer is sent unchanged, any other value as JSON; of an operation, only `variables`. */
+  /** Only for HTTP requests. A string or buffer is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
+  /** Only for GraphQL operations. */
   readonly variables?: object;
-  /** With the admin key unless they have another; a header that is `undefined` is not sent. */
+  /** The admin key is added if they have no key. A header that is `undefined` is not sent. */
   readonly headers?: Headers;
   /** The client's address. */
   readonly from?: string;
@@ -38,19 +39,20 @@ export interface Problem {
 export const ANONYMOUS: Headers = { 'x-api-key': undefined };
 export const STREAM: Headers = { accept: 'text/event-stream' };
 export const PREFLIGHT: Headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
-/** A counted request of each interface. */
+/** A query that is charged 1. */
 export const PETS = '{ pets { totalCount } }';
+/** For each interface, a request that is charged 1. */
 export const READS: readonly (readonly [string, string])[] = [
   ['GraphQL', PETS],
   ['REST', 'GET /pets'],
 ];
 
-/** An operation with this number of counted root fields, none of which needs the database. */
+/** @returns an operation with `count` counted root fields that do not read the database. */
 export function fields(count: number): string {
   return `{ ${Array.from({ length: count }, (_, i) => `f${i}: pets { __typename }`).join(' ')} }`;
 }
 
-/** Sends a request of HTTP (`POST /pets`) or an operation of GraphQL (`{ pets { totalCount } }`). */
+/** Sends an HTTP request (`POST /pets`) or a GraphQL operation (`{ pets { totalCount } }`). */
 export async function ask(gateway: Gateway, on: string, options: Options = {}): Promise<Answer> {
   const [, method = 'POST', url = '/graphql'] = /^([A-Z]+) (\/.*)$/s.exec(on) ?? [];
   const isOperation = !/^[A-Z]+ \//.test(on);

@@ -9,7 +9,7 @@ import { BANS } from '../rate-limit/scenarios';
 const app = fastify();
 afterAll(() => app.close());
 
-test('a second response is dropped while the first is being counted: a client gets one per request', async () => {
+test('a second response to a request is dropped while the first waits for the rate limiter', async () => {
   const standing = new MemoryStore({ bans: BANS, now: Date.now }).take({ id: 'a', quota: PLANS.FREE }, 1, 'counted');
   const take = () => new Promise((resolve) => setTimeout(resolve, 10, standing));
   app.addHook('onRequest', (request, _reply, done) => {
@@ -23,7 +23,7 @@ test('a second response is dropped while the first is being counted: a client ge
     reply.send('second');
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  // To send the second one as well would throw where nobody catches it: Jest fails the test then.
+  // Sending the second response too would throw an uncaught error, which fails the test.
   const received = await exchange(url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
   expect(responsesIn(received).map(({ status, body }) => [status, body])).toEqual([
     [200, 'first'],

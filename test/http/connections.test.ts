@@ -25,7 +25,7 @@ afterEach(() => until(async () => (await connections()) === 0));
 
 const connections = () => promisify(instance.server.server.getConnections).call(instance.server.server);
 
-/** A client connection, and all that it receives until it is closed. */
+/** Opens a connection. `closed` resolves on its end, with the text that it has received. */
 function open(localAddress = '127.0.0.1', port = Number(url.port)): { socket: Socket; closed: Promise<string> } {
   const socket = connect({ port, host: url.hostname, localAddress }).setEncoding('utf8');
   let received = '';
@@ -79,7 +79,7 @@ describe('a connection is closed', () => {
     const { socket, closed } = open();
     socket.pause();
     await until(async () => (await connections()) === 1);
-    // More than the buffers of both sides hold.
+    // Writes more to the server's end of the connection than the buffers of both ends hold.
     const [there] = await new Promise<[Socket]>((resolve) => {
       instance.server.server.once('request', (request) => resolve([request.socket]));
       socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -108,7 +108,7 @@ describe('a connection is closed', () => {
   test('at once if its address has three quarters of MAX_CONNECTIONS', async () => {
     const held = Array.from({ length: 15 }, () => open());
     await until(async () => (await connections()) === 15);
-    // An accepted one that sends nothing gets 408.
+    // The connection is rejected: an accepted connection that sends nothing would get 408.
     expect(await open().closed).toBe('');
     for (const { socket } of held) socket.destroy();
     await until(async () => (await connections()) === 0);
@@ -118,10 +118,10 @@ describe('a connection is closed', () => {
   });
 });
 
-// Other systems have no second address on their own.
+// Only Linux has a second loopback address without configuration.
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
-onLinux('incomplete headers from one address leave connections for other addresses', async () => {
+onLinux('connections with incomplete headers from one address do not block other addresses', async () => {
   const halves = Array.from({ length: 40 }, () => open());
   for (const { socket } of halves) socket.write('GET /pets HTTP/1.1\r\nHost: localhost\r\n');
   await until(async () => (await connections()) === 15);

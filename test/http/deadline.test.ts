@@ -14,11 +14,11 @@ const LIMIT_MS = 700;
 const SLOW = 'This took longer than the 700 ms that a request may take, and was cancelled.';
 const ORDER = 'mutation { placeOrder(input: { petId: 1, quantity: 1 }) { id } }';
 
-onPostgres('while others lock the stock', () => {
+onPostgres('while another transaction locks the inventory', () => {
   let gateway: Gateway;
   /** Holds the lock. */
   let other: Client;
-  /** Looks on: within a transaction the server's activity looks the same all the time. */
+  /** Reads `pg_stat_activity`, which PostgreSQL does not update within the transaction of `other`. */
   let observer: Client;
   let url: string;
   beforeAll(async () => {
@@ -51,7 +51,7 @@ onPostgres('while others lock the stock', () => {
   };
   const stock = async () => {
     await other.query('rollback');
-    // What had only been put off would happen now.
+    // Waits: an order that was not cancelled would be placed now.
     await sleep(200);
     const { rows } = await other.query('select quantity, (select count(*)::int from orders) as orders from inventory');
     return rows[0];
@@ -68,7 +68,7 @@ onPostgres('while others lock the stock', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('a transaction over REST too', async () => {
+  test('a REST request over the deadline gets 503 with Retry-After, and changes nothing', async () => {
     const change = gateway.app.inject({ method: 'PUT', url: '/store/inventory/1', payload: { quantity: 3 } });
     const response = await change;
     expect([response.statusCode, response.json()]).toMatchObject([503, { code: 'SERVICE_UNAVAILABLE', message: SLOW }]);
@@ -76,7 +76,7 @@ onPostgres('while others lock the stock', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('an operation over WebSocket too', async () => {
+  test('an operation over WebSocket ends with an error at the deadline, and changes nothing', async () => {
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
@@ -90,7 +90,7 @@ onPostgres('while others lock the stock', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('the fields of a mutation that come after it do not start', async () => {
+  test('the remaining fields of a mutation do not start after the deadline', async () => {
     const { errors } = await gateway.graphql(`mutation { a: placeOrder(input: { petId: 1, quantity: 1 }) { id }
       b: createCategory(input: { name: "Birds" }) { id } }`);
     expect(errors.map(({ message }) => message)).toContain(SLOW);
@@ -114,7 +114,7 @@ onPostgres('while others lock the stock', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('other callers are served while one caller is over its limits', async () => {
+  test('other callers are served while 20 operations of one caller wait for the lock', async () => {
     const [greedy, modest] = await Promise.all([gateway.createKey(), gateway.createKey()]);
     const orders = Array.from({ length: 20 }, () => gateway.graphql(ORDER, {}, greedy.headers));
     await until(async () => (await active()) >= 4);

@@ -41,7 +41,7 @@ const STATUS = { coordinate: 'InventoryItem.status', reason: 'No longer supporte
 
 let gateway: Gateway;
 beforeAll(async () => {
-  // Nothing in the product's schema is deprecated yet, so some of it is here.
+  // The real schema has no deprecated elements yet, so this marks some of them.
   jest
     .spyOn(schemas as { buildSchema: unknown }, 'buildSchema', 'get')
     .mockReturnValue((parts: schemas.SchemaParts) => deprecateSome(buildSchema(parts)));
@@ -57,7 +57,7 @@ afterAll(() => gateway.close());
 
 const named = ({ extensions }: { extensions?: Json }) => extensions?.deprecations ?? [];
 
-describe('the deprecated fields and arguments that a document names are reported', () => {
+describe('the deprecated fields and arguments in a document are reported', () => {
   test.each<[string, object | undefined, object[]]>([
     ['{ pets { nodes { id } } }', undefined, []],
     ['{ pets { nodes { id categoryId a: categoryId } } }', undefined, [CATEGORY_ID]],
@@ -70,7 +70,7 @@ describe('the deprecated fields and arguments that a document names are reported
     const first = await gateway.graphql(query, variables);
     expect([first.status, first.errors]).toEqual([200, []]);
     expect(named(first)).toEqual(deprecations);
-    // Known documents take another path.
+    // The second time, the document is cached.
     const second = await gateway.graphql(query, variables);
     expect(named(second)).toEqual(deprecations);
     for (const name of ['deprecation', 'sunset', 'link', 'x-stability'])
@@ -78,7 +78,7 @@ describe('the deprecated fields and arguments that a document names are reported
   });
 });
 
-test('each of two operations in a document reports its own', async () => {
+test('each of two operations in a document reports only the deprecated fields that it selects', async () => {
   const query = 'query A { pet(id: 1) { ...F } } query B { pet(id: 1) { id } } fragment F on Pet { categoryId }';
   const run = async (operationName: string) => {
     const answer = await gateway.app.inject({
@@ -105,20 +105,20 @@ describe('headers', () => {
     expect(headers['x-stability']).toBeUndefined();
   });
 
-  test('give no date if there is none', async () => {
+  test('give no date if the deprecated element has none', async () => {
     const { headers } = await gateway.graphql('{ pets(last: 1, before: null) { totalCount } }');
     expect([headers.deprecation, headers.sunset]).toEqual([undefined, undefined]);
     expect(headers.link).toBe('</docs/deprecation>; rel="deprecation"; type="text/html"');
   });
 
-  test('give the least stable level', async () => {
+  test('give the least stable level of all elements', async () => {
     const beta = 'mutation { removeInventory(petId: 7) { petId } }';
     expect((await gateway.graphql(beta)).headers['x-stability']).toBe('beta');
     const both = 'mutation { removeInventory(petId: 7) { petId status } }';
     expect((await gateway.graphql(both)).headers['x-stability']).toBe('experimental');
   });
 
-  test('are sent with rejections too, and over GET', async () => {
+  test('are sent with rejections and over GET', async () => {
     const refused = await gateway.graphql('{ pet(id: 1) { categoryId } }', undefined, {
       'x-api-key': undefined,
     });
@@ -147,13 +147,13 @@ describe('headers', () => {
     expect(answer.body).toContain('"deprecations":[{"coordinate":"Pet.categoryId"');
   });
 
-  test('of REST cover its own operations only', async () => {
+  test('of REST do not report deprecated fields of the GraphQL schema', async () => {
     const { statusCode, headers } = await gateway.app.inject({ url: '/pets?name=R&status=sold' });
     expect([statusCode, headers.deprecation, headers.sunset]).toEqual([200, undefined, undefined]);
   });
 });
 
-test('a replayed response is the same to the byte', async () => {
+test('the body of a replayed response is identical, including the deprecations', async () => {
   const send = () =>
     gateway.app.inject({
       method: 'POST',
@@ -167,7 +167,7 @@ test('a replayed response is the same to the byte', async () => {
   expect(second.headers).toMatchObject({ 'idempotent-replayed': 'true', 'x-stability': 'experimental' });
 });
 
-test('uses are counted by coordinate and interface', async () => {
+test('uses of deprecated and unstable elements are counted by element and interface', async () => {
   const count = async (element: string, marker: string, face: string) => {
     const { body } = await gateway.app.inject({ url: '/metrics', headers: { 'x-api-key': ADMIN_KEY } });
     const sample = `petstore_marked_uses_total{element="${element}",marker="${marker}",interface="${face}"} `;
@@ -190,7 +190,7 @@ test('uses are counted by coordinate and interface', async () => {
   await gateway.graphql('mutation { removeInventory(petId: 1) { petId } }');
   await gateway.app.inject({ method: 'DELETE', url: '/store/inventory/1' });
   await gateway.app.inject({ url: '/pets/1' });
-  // Who is refused for a wrong key uses nothing.
+  // A request that is rejected for a wrong key is not counted as a use.
   await gateway.app.inject({ url: '/pets/1', headers: { 'x-api-key': 'wrong' } });
   await gateway.graphql('{ a: pet(id: 1) { categoryId } b: pet(id: 1) { categoryId } }');
   await gateway.graphql('{ inventoryItem(petId: 1) { status } }');

@@ -33,25 +33,25 @@ const get = (parameters: Record<string, unknown>, headers = {}) => ({
 });
 
 const FORMS = {
-  'a text by POST': post({ query, variables }),
-  'a text with a charset': post({ query, variables }, 'application/json; charset=utf-8'),
-  'a text with extensions': post({ query, variables, extensions: { clientLibrary: { name: 'any' } } }),
-  'a hash by POST': post({ variables, extensions }),
-  'a hash and a text by POST': post({ query, variables, extensions }),
-  'a text by GET': get({ query, variables }),
-  'a hash by GET': get({ variables, extensions }),
-  'a hash by GET from a browser': get(
+  'a query text by POST': post({ query, variables }),
+  'a query text with a charset': post({ query, variables }, 'application/json; charset=utf-8'),
+  'a query text with extensions': post({ query, variables, extensions: { clientLibrary: { name: 'any' } } }),
+  'a hash of the query by POST': post({ variables, extensions }),
+  'a hash and a query text by POST': post({ query, variables, extensions }),
+  'a query text by GET': get({ query, variables }),
+  'a hash of the query by GET': get({ variables, extensions }),
+  'a hash of the query by GET from a browser': get(
     { variables, extensions },
     { 'sec-fetch-site': 'cross-site', 'x-apollo-operation-name': 'Pet' },
   ),
-  'a text with null for what is absent': post({ query, variables, operationName: null, extensions: null }),
+  'a query text and null for the other members': post({ query, variables, operationName: null, extensions: null }),
 };
 
 beforeAll(async () => {
   await gateway.app.inject(post({ query, variables, extensions }));
 });
 
-test.each(Object.entries(FORMS))('a request may have any of these forms: %s', async (_form, request) => {
+test.each(Object.entries(FORMS))('a GraphQL request may be sent as %s', async (_form, request) => {
   const answer = await gateway.app.inject(request);
   expect([answer.statusCode, answer.json().data]).toEqual([200, { pet: { id: '1', name: expect.any(String) } }]);
 });
@@ -59,14 +59,14 @@ test.each(Object.entries(FORMS))('a request may have any of these forms: %s', as
 test.each([
   ['a mutation by GET', get({ query: 'mutation { __typename }' }), 405],
   ['a GET that another site may have forged', get({ variables, extensions }, { 'sec-fetch-site': 'cross-site' }), 400],
-  ['a hash of another text', post({ query: '{ __typename }', extensions }), 400],
-  ['an unknown version', post({ query, extensions: { persistedQuery: { version: 2, sha256Hash } } }), 400],
-  ['variables that are no object', post({ query, variables: [1] }), 400],
-  ['variables in a body as text', post({ query, variables: '{"id":"1"}' }), 400],
-  ['extensions in a body as text', post({ query, variables, extensions: JSON.stringify(extensions) }), 400],
-  ['a name that is no text', post({ query, variables, operationName: 7 }), 400],
-  ['a form', post({ query, variables }, 'text/plain'), 400],
-])('Apollo decides on %s', async (_what, request, status) => {
+  ['a hash that does not match the query text', post({ query: '{ __typename }', extensions }), 400],
+  ['an unknown APQ version', post({ query, extensions: { persistedQuery: { version: 2, sha256Hash } } }), 400],
+  ['variables that are not an object', post({ query, variables: [1] }), 400],
+  ['variables in a body as a string', post({ query, variables: '{"id":"1"}' }), 400],
+  ['extensions in a body as a string', post({ query, variables, extensions: JSON.stringify(extensions) }), 400],
+  ['an operationName that is not a string', post({ query, variables, operationName: 7 }), 400],
+  ['a text/plain body', post({ query, variables }, 'text/plain'), 400],
+])('a GraphQL request is rejected for %s', async (_what, request, status) => {
   const answer = await gateway.app.inject(request);
   expect(answer.statusCode).toBe(status);
   expect(answer.json().errors).toHaveLength(1);

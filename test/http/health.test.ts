@@ -16,10 +16,10 @@ afterEach(() => jest.restoreAllMocks());
 const get = (url: string, headers: Record<string, string | undefined> = {}) =>
   gateway.server.inject({ url, headers: JSON.parse(JSON.stringify(headers)) });
 
-/** Readiness is cached for half a second. */
+/** Waits until `/readyz` has this status. The gateway caches readiness for half a second. */
 const untilReady = (status: number) => until(async () => (await get('/readyz')).statusCode === status);
 
-test('while all is well both respond 200 and name what was checked', async () => {
+test('/livez and /readyz of a healthy process respond 200 and list the checks', async () => {
   const [live, ready] = [await get('/livez'), await get('/readyz')];
   expect([live.statusCode, live.json()]).toEqual([200, { status: 'ok', checks: { process: 'ok' } }]);
   expect([ready.statusCode, ready.json()]).toEqual([
@@ -31,7 +31,7 @@ test('while all is well both respond 200 and name what was checked', async () =>
   expect((await gateway.server.inject({ method: 'POST', url: '/readyz' })).statusCode).toBe(405);
 });
 
-test('both are free, carry the limit headers, and respond to callers whose other requests are rejected', async () => {
+test('/livez and /readyz are free, have rate limit headers, and respond to rejected and banned callers', async () => {
   for (const url of ['/livez', '/readyz']) {
     const first = toldBy((await get(url)).headers);
     expect(toldBy((await get(url)).headers).remaining).toBe(first.remaining);
@@ -49,7 +49,7 @@ test('both are free, carry the limit headers, and respond to callers whose other
   await strict.server.close();
 });
 
-test('while the database does not respond, only readiness fails, with the Error object and Retry-After', async () => {
+test('while the database does not respond, only /readyz fails, with the Error object and Retry-After', async () => {
   const asked = jest.spyOn(gateway.database, 'canWrite').mockRejectedValue(new Error('gone: secret@host'));
   await untilReady(503);
   const ready = await get('/readyz');
@@ -66,7 +66,7 @@ test('while the database does not respond, only readiness fails, with the Error 
   await untilReady(200);
 });
 
-test('neither waits for the look-up of a key', async () => {
+test('/livez and /readyz do not wait for the look-up of a key', async () => {
   const apiKey = { findUnique: () => new Promise(() => undefined) };
   jest.replaceProperty(gateway.database, 'prisma', { apiKey } as never);
   const headers = { 'x-api-key': `ps_zzzzzzzzzzzz_${'z'.repeat(32)}` };
@@ -75,7 +75,7 @@ test('neither waits for the look-up of a key', async () => {
   expect(inTime.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
 });
 
-test('a database that hangs delays the response by at most a second, and is checked once at a time', async () => {
+test('a database that hangs delays /readyz by about a second, and is checked once at a time', async () => {
   let answer = () => {};
   const asked = jest.spyOn(gateway.database, 'canWrite').mockImplementation(
     () =>
@@ -94,7 +94,7 @@ test('a database that hangs delays the response by at most a second, and is chec
   await untilReady(200);
 });
 
-test('once the process is shutting down, readiness fails', async () => {
+test('/readyz fails once the process is shutting down, while other requests are still served', async () => {
   const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY });
   const { server, drain } = await createApp(config, gateway.database);
   const url = await server.listen({ port: 0, host: '127.0.0.1' });
@@ -108,7 +108,7 @@ test('once the process is shutting down, readiness fails', async () => {
   await expect(fetch(`${url}/livez`)).rejects.toThrow();
 });
 
-test('an operation over WebSocket is answered before its connection closes', async () => {
+test('on shutdown, an operation over WebSocket gets its result before the connection closes', async () => {
   const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY });
   const { server, drain } = await createApp(config, gateway.database);
   const client = socketClient(await server.listen({ port: 0, host: '127.0.0.1' }), { apiKey: ADMIN_KEY });

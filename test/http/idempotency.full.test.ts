@@ -30,7 +30,7 @@ async function send(gateway: GatewayProcess, on: string, body: object, key?: str
   };
 }
 
-/** Retries what is still running, as a client would. */
+/** Sends a request. Retries while the first request with the key is running, as a client would. */
 async function insist(gateway: GatewayProcess, on: string, body: object, key: string): Promise<Answer> {
   for (;;) {
     const answer = await send(gateway, on, body, key);
@@ -80,7 +80,7 @@ onPostgres('two instances on one PostgreSQL', () => {
     await database.drop();
   });
 
-  test('50 parallel POSTs with one key make one order and 50 equal responses', async () => {
+  test('50 parallel POSTs with one key create one order and get 50 equal responses', async () => {
     const order = { petId: 1, quantity: 3 };
     for (let round = 1; round <= 5; round++) {
       const firsts = await Promise.all(
@@ -99,7 +99,7 @@ onPostgres('two instances on one PostgreSQL', () => {
     }
   });
 
-  test('while one instance runs a request the other rejects it at once, and a killed instance blocks no key', async () => {
+  test('both reject a retry at once while one runs the request; a killed instance blocks no key', async () => {
     const [first, second] = instances as [GatewayProcess, GatewayProcess];
     const order = { petId: 1, quantity: 3 };
     const blocker = new Client({ connectionString: database.url });
@@ -133,7 +133,7 @@ onPostgres('two instances on one PostgreSQL', () => {
   });
 });
 
-describe('kill -9 during requests with keys', () => {
+describe('after kill -9 during requests with idempotency keys', () => {
   let directory: string;
   let database: Awaited<ReturnType<typeof createDatabase>> | undefined;
   let environment: Record<string, string>;
@@ -152,7 +152,7 @@ describe('kill -9 during requests with keys', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('each retried request makes one order, and a request that had a response gets the same one', async () => {
+  test('each retried request has created one order, and an answered request gets the same response', async () => {
     const answered = new Map<string, string>();
     const keys = Array.from({ length: 120 }, (_, i) => `order-${i}`);
     let gateway = await GatewayProcess.start(environment);

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Sends a request of HTTP with a body, or an operation with variables. */
+/** Sends an HTTP request (`sent` is its body) or a GraphQL operation (`sent` is its variables). */
 function send(on: string, sent?: unknown, key?: string, headers: Headers = {}): Promise<Answer> {
   const parts = /^[A-Z]+ \//.test(on) ? { body: sent } : { variables: sent as object };
   return ask(gateway, on, { ...parts, headers: { 'idempotency-key': key, ...headers } });
@@ -38,7 +38,7 @@ const content = async () => {
   return (await Promise.all(lists.map((path) => send(`GET ${path}`)))).map(({ text }) => text).join('\n');
 };
 
-/** A response without the headers of its request. */
+/** A response without the headers in which a replay differs from the original. */
 function stored({ status, headers, text }: Answer) {
   const ofRequest = /^(date|x-request-id|x-ratelimit-.*|ratelimit|ratelimit-policy|idempotent-replayed)$/;
   return {
@@ -71,12 +71,12 @@ test.each(
       [PLACE, { input: { petId: '1', quantity: 2 } }, 200],
       [NESTED, {}, 200],
       ['mutation { deletePet(id: 99) { id } }', {}, 200],
-      // The error is below the root field: the change has been made.
+      // The error is in a field below the root field, so the change is committed.
       [PARTIAL, {}, 200],
     ] as const
   ).map((row) => titled(row, 2)),
 )(
-  'the same request with the same key gets the same response, and changes nothing: %s',
+  'a repeated request with the same key gets the stored response and changes nothing: %s',
   async (_title, on, sent, status) => {
     const plain = await send(on, sent);
     await fillShop(gateway.database);
@@ -93,7 +93,7 @@ test.each(
   },
 );
 
-test('how the body is formatted does not matter', async () => {
+test('a request is replayed even if its body or key is formatted differently', async () => {
   const first = await send('POST /pets', '{"name":"A","categoryId":1}', 'k');
   const second = await send('POST /pets', '{ "categoryId": 1, "status": null, "name": "A" }', '"k"');
   expect([second.text, isReplayed(second)]).toEqual([first.text, true]);
@@ -104,13 +104,13 @@ test('how the body is formatted does not matter', async () => {
   ]);
 });
 
-test('a replay counts as a request', async () => {
+test('a replay is charged like any other request', async () => {
   const { headers } = await gateway.createKey();
   for (const remaining of [59, 58, 57])
     expect((await send('POST /pets', RABBIT, 'k', headers)).told.remaining).toBe(remaining);
 });
 
-describe('another request with the same key is 422', () => {
+describe('a different request with the same key gets 422', () => {
   const both = `${CREATE.replace('(', ' A(')} ${CREATE.replace('(', ' B(')}`;
   const named = (operationName: string, name: string, query = both) => ({ query, operationName, variables: { name } });
   test.each<[what: string, on: string, sent: unknown, other: string, sent2: unknown]>([
@@ -130,7 +130,7 @@ describe('another request with the same key is 422', () => {
   });
 });
 
-test('keys belong to their caller, who loses the stored response with the scope', async () => {
+test('each caller has separate idempotency keys; a caller that has lost the scope gets no replay', async () => {
   const [one, other] = [await gateway.createKey(), await gateway.createKey()];
   for (const [headers, id] of [
     [one.headers, 4],
@@ -142,7 +142,7 @@ test('keys belong to their caller, who loses the stored response with the scope'
   expect(outcome(await send('POST /pets', RABBIT, 'k', one.headers))).toEqual([403, 'FORBIDDEN', false]);
 });
 
-describe('a request that did not run is not stored', () => {
+describe('the response to a rejected or failed request is not stored', () => {
   test.each<[what: string, on: string, wrong: unknown, status: number, right: unknown]>([
     ['a body that is not JSON', 'POST /pets', '{', 400, RABBIT],
     ['a field of the wrong type', 'POST /pets', { name: 5, categoryId: 1 }, 400, RABBIT],
@@ -162,7 +162,7 @@ describe('a request that did not run is not stored', () => {
     expect([corrected.status < 300, corrected.code, isReplayed(corrected)]).toEqual([true, undefined, false]);
   });
 
-  test('a request over the limit', async () => {
+  test('a request over the rate limit can be retried with the same key', async () => {
     const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 9 });
     for (const [key, status] of [
       ['A', 201],
@@ -174,14 +174,14 @@ describe('a request that did not run is not stored', () => {
     expect(outcome(await send('POST /pets', RABBIT, 'B', headers))).toEqual([201, undefined, false]);
   });
 
-  test('a request without the scope, or with a wrong key', async () => {
+  test('a request without the required scope or with a wrong API key stores nothing', async () => {
     const reader = await gateway.createKey({ scopes: ['READ'] });
     expect((await send('POST /pets', RABBIT, 'k', reader.headers)).status).toBe(403);
     expect((await send('POST /pets', RABBIT, 'k', { 'x-api-key': 'wrong' })).status).toBe(401);
     expect(await count('idempotency_keys')).toBe(0);
   });
 
-  test('a request with an internal error: nothing of it is kept, and it can be retried', async () => {
+  test('a request that fails with an internal error changes nothing and can be retried', async () => {
     await sql('alter table orders add constraint boom check (quantity is distinct from 13)');
     await send('PUT /store/inventory/1', { quantity: 100 });
     const before = await content();
@@ -197,7 +197,7 @@ describe('a request that did not run is not stored', () => {
     expect(outcome(await send(PLACE, order, 'k'))).toEqual([200, undefined, false]);
   });
 
-  test('a request whose response is too large to store: nothing is changed', async () => {
+  test('a request whose response is too large to store is rejected and changes nothing', async () => {
     await sql('insert into pets (name, category_id) select $1::text, 1 from generate_series(1, 200)', [
       'x'.repeat(255),
     ]);
@@ -208,7 +208,7 @@ describe('a request that did not run is not stored', () => {
   });
 });
 
-test('a mutation of several root fields is rejected under a key; without one each field commits by itself', async () => {
+test('a mutation with several root fields is rejected with a key; without a key each field commits separately', async () => {
   const query = `mutation {
     a: createCategory(input: { name: "A" }) { id }
     b: placeOrder(input: { petId: 1, quantity: 100 }) { id }
@@ -231,8 +231,8 @@ test('a mutation of several root fields is rejected under a key; without one eac
   expect(await content()).toMatch(/"A".*"C"/);
 });
 
-describe('while the first is running', () => {
-  test('one of many concurrent requests runs; the others are rejected, or get its response', async () => {
+describe('while the first request with a key is running', () => {
+  test('other requests with the key are rejected or get the response of the first', async () => {
     const order = () => send('POST /store/orders', { petId: 1, quantity: 1 }, 'k');
     const answers = await Promise.all(Array.from({ length: 20 }, order));
     const done = answers.filter(({ status }) => status === 201);
@@ -245,7 +245,7 @@ describe('while the first is running', () => {
     expect([last.text, isReplayed(last)]).toEqual([done[0]?.text, true]);
   });
 
-  test('other keys, reads, and writes without a key are not blocked', async () => {
+  test('requests with other keys, reads, and writes without a key are not blocked', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
         i % 3 === 2 ? send('GET /pets') : send('POST /pets', RABBIT, i % 3 === 0 ? `k${i}` : undefined),
@@ -259,7 +259,7 @@ describe('while the first is running', () => {
 describe('after 24 hours', () => {
   const create = (name: string) => send('POST /pets', { name, categoryId: 1 }, 'k');
 
-  test('the key is free again, for another request too', async () => {
+  test('the key can be used for a different request', async () => {
     await create('A');
     now += 24 * HOUR - 1;
     expect(isReplayed(await create('A'))).toBe(true);
@@ -297,7 +297,7 @@ describe('after 24 hours', () => {
     }));
 
   const onPostgres = TEST_DATABASE_URL ? test : test.skip;
-  onPostgres('it is deleted by one instance at a time, and the others do not wait', async () => {
+  onPostgres('only one instance at a time deletes responses; other instances do not wait', async () => {
     const waiting = `pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await keep(3, START);
     await gateway.database.transaction(async (other) => {
@@ -309,9 +309,9 @@ describe('after 24 hours', () => {
   });
 });
 
-describe('the header', () => {
+describe('the header Idempotency-Key', () => {
   test.each(['a', 'x'.repeat(255), '8e03978e-40d5-43dd-bc93-6894a57f9324', "!#$%&'()*+,-./:;<=>?@[]^_`{|}~", 'a"b'])(
-    '%s is accepted, with or without quotes',
+    'accepts the key %s, with or without quotes',
     async (key) => {
       expect((await send('POST /pets', RABBIT, key)).status).toBe(201);
       const quoted = await send('POST /pets', RABBIT, `"${key.replace(/["\\]/g, '\\$&')}"`);
@@ -333,7 +333,7 @@ describe('the header', () => {
     'ä',
     'a, b',
   ];
-  test.each(INVALID)('%j is rejected', async (key) => {
+  test.each(INVALID)('rejects the key %j', async (key) => {
     const { status, code, error, headers } = await send('POST /pets', RABBIT, key);
     expect([status, code, headers['x-stability']]).toEqual([400, 'BAD_USER_INPUT', 'experimental']);
     expect(error?.details).toEqual([{ path: 'Idempotency-Key', message: expect.stringContaining('1 to 255') }]);
@@ -351,13 +351,13 @@ describe('the header', () => {
     expect(await count('idempotency_keys')).toBe(0);
   });
 
-  test('is rejected by mutations of the scope ADMIN: no secret is stored', async () => {
+  test('is rejected in mutations that require the scope ADMIN, so that no secret is stored', async () => {
     const rejected = await send('mutation { createApiKey(input: { name: "n" }) { secret } }', {}, 'k');
     expect(outcome(rejected)).toEqual([400, 'BAD_USER_INPUT', false]);
     expect(await count('idempotency_keys')).toBe(0);
   });
 
-  test('and its response header can be used by scripts of other origins', async () => {
+  test('is allowed in cross-origin requests, and scripts can read the response header Idempotent-Replayed', async () => {
     const { headers } = await send('POST /pets', RABBIT, 'k', { origin: 'https://shop.example' });
     expect(headers['access-control-expose-headers']).toContain('Idempotent-Replayed');
     const asked = { ...PREFLIGHT, 'access-control-request-headers': 'idempotency-key' };

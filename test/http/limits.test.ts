@@ -27,7 +27,7 @@ async function repeat(times: number, on: string, headers: Headers, from?: string
   return ask(gateway, on, { headers, from });
 }
 
-/** The relevant parts of a response; `ends` is when its window ends, in seconds since `start`. */
+/** The relevant parts of a response. `ends` is the end of the window in force, in seconds after `start`. */
 function summary({ status, code, told }: Answer, start: number) {
   const { limit, remaining, retryAfter, windows, reset } = told;
   const ends = reset - Math.ceil(start / SECOND);
@@ -35,7 +35,7 @@ function summary({ status, code, told }: Answer, start: number) {
 }
 
 type Expected = Partial<ReturnType<typeof summary>>;
-/** Milliseconds that pass, or a request of the interface, sent so many times, and its last response. */
+/** Either milliseconds to wait, or a number of requests to send and the expected last response. */
 type Step = number | readonly [times: number, expected: Expected];
 
 const OK = { status: 200, code: undefined };
@@ -44,7 +44,7 @@ const BANNED = { status: 429, code: 'KEY_BANNED' };
 
 const SCENARIOS: [name: string, quota: [perMinute: number, perDay: number], steps: Step[]][] = [
   [
-    'a window starts with the first request and ends a minute later, which Reset and Retry-After never understate',
+    'a window starts with the first request and lasts a minute; Reset and Retry-After are rounded up to whole seconds',
     [3, 1000],
     [
       [1, { ...OK, limit: 3, remaining: 2, day: 999, ends: 60 }],
@@ -58,7 +58,7 @@ const SCENARIOS: [name: string, quota: [perMinute: number, perDay: number], step
     ],
   ],
   [
-    'both windows count, and a request rejected by one does not count in the other',
+    'a request counts in the minute and the day window; a request rejected by either window counts in neither',
     [2, 5],
     [
       [1, { ...OK, limit: 2, remaining: 1, day: 4 }],
@@ -74,7 +74,7 @@ const SCENARIOS: [name: string, quota: [perMinute: number, perDay: number], step
     ],
   ],
   [
-    'a ban begins with the 20th rejection in a window, is not prolonged by requests, and ends after 60 s',
+    'a ban starts with the 20th rejection in a window and ends after 60 s; requests during the ban do not extend it',
     [2, 1000],
     [
       [2, OK],
@@ -89,7 +89,7 @@ const SCENARIOS: [name: string, quota: [perMinute: number, perDay: number], step
     ],
   ],
   [
-    'each further ban within a day lasts twice as long, up to an hour; after a day without one it is 60 s again',
+    'each further ban within a day lasts twice as long, up to an hour; after a day without a ban, a ban lasts 60 s',
     [1, 1000],
     [60, 120, 240, 480, 960, 1920, 3600, 3600, 60].flatMap((seconds, i): Step[] => [
       i === 8 ? DAY : 0,
@@ -100,12 +100,12 @@ const SCENARIOS: [name: string, quota: [perMinute: number, perDay: number], step
     ]),
   ],
   [
-    'Retry-After of a banned caller covers a window that is still used up',
+    'Retry-After of a banned caller lasts until the exhausted window ends, if the ban ends earlier',
     [10, 1],
     [[1, OK], [20, LIMITED], [1, { ...BANNED, retryAfter: 86_400 }], DAY, [1, OK]],
   ],
   [
-    'rejections in different windows do not add up',
+    '19 rejections in each of five windows cause no ban',
     [1, 1000],
     [...Array.from({ length: 5 }, (): Step[] => [[1, OK], [19, LIMITED], MINUTE]).flat(), [1, OK]],
   ],
@@ -127,14 +127,14 @@ describe.each(READS)('on %s', (_interface, on) => {
     ['on the plan PRO', { plan: 'PRO' }, 300, 10_000],
     ['on the plan BUSINESS', { plan: 'BUSINESS' }, 1000, 100_000],
     ['on the plan ENTERPRISE', { plan: 'ENTERPRISE', perMinute: 7, perDay: 8 }, 7, 8],
-  ])('a caller %s is told its quota', async (_who, key, perMinute, perDay) => {
+  ])('the rate limit headers show the quota of a caller %s', async (_who, key, perMinute, perDay) => {
     const headers = key ? (await gateway.createKey(key)).headers : ANONYMOUS;
     const { told } = await ask(gateway, on, { headers, from: on === PETS ? '192.0.2.1' : '192.0.2.2' });
     const windows = { minute: { q: perMinute, w: 60, r: perMinute - 1 }, day: { q: perDay, w: 86_400, r: perDay - 1 } };
     expect(told).toMatchObject({ limit: perMinute, remaining: perMinute - 1, windows });
   });
 
-  test('every request during a ban is told when it ends, and how long to wait', async () => {
+  test('the error of a request during a ban says when the ban ends and how long to wait', async () => {
     const { id, headers } = await keyWith(1);
     await repeat(21, on, headers);
     const bannedUntil = new Date(clock + MINUTE).toISOString();
@@ -145,7 +145,7 @@ describe.each(READS)('on %s', (_interface, on) => {
     expect(await bannedUntilOf(id)).toBeNull();
   });
 
-  test('the ban of a key applies to no other caller, and that of an address to no key used there', async () => {
+  test('a banned key does not affect other callers; a banned address does not affect keys used there', async () => {
     const [banned, other, from] = [await gateway.createKey(), await gateway.createKey(), `${on.length}.0.0.1`];
     const statuses = async () => [
       (await ask(gateway, on, { headers: banned.headers, from })).status,
@@ -160,7 +160,7 @@ describe.each(READS)('on %s', (_interface, on) => {
     expect(await statuses()).toEqual([200, 429, 200, 200]);
   });
 
-  test('a lifted ban ends at once, the used quota stays used', async () => {
+  test('lifting a ban ends it at once and does not restore the used quota', async () => {
     const { id, headers } = await keyWith(1);
     await repeat(22, on, headers);
     expect((await liftBan(id)).json.data).toEqual({ liftBan: true });
@@ -170,7 +170,7 @@ describe.each(READS)('on %s', (_interface, on) => {
     expect((await liftBan(id)).json.data).toEqual({ liftBan: false });
   });
 
-  test('a change of plan applies from the next request on, also to what has been used', async () => {
+  test('a plan change applies to the next request; earlier requests still count against the new quota', async () => {
     const { id, headers } = await gateway.createKey();
     const change = (plan: string) =>
       gateway.data(`mutation { updateApiKey(id: "${id}", input: { plan: ${plan} }) { id } }`);
@@ -183,13 +183,13 @@ describe.each(READS)('on %s', (_interface, on) => {
   });
 });
 
-/** When the ban of a key ends, as an admin sees it. */
+/** The end of the ban of a key, from the query `apiKeys`. */
 async function bannedUntilOf(id: string, instance = gateway): Promise<unknown> {
   const { apiKeys } = await instance.data('{ apiKeys(first: 100) { nodes { id bannedUntil } } }');
   return apiKeys?.nodes?.map((key) => key).find((key) => String(key.id) === id)?.bannedUntil;
 }
 
-describe('an operation is charged for its counted root fields, by Apollo and as a known document', () => {
+describe('the cost of an operation is the number of its counted root fields', () => {
   const two = 'fragment two on Query { pets { totalCount } orders { totalCount } }';
   const rows: [number, string, object?][] = [
     [1, PETS],
@@ -220,7 +220,7 @@ describe('an operation is charged for its counted root fields, by Apollo and as 
     [60, fields(60)],
   ];
   test.each(rows.map(([cost, query, variables = {}]) => [cost, query, variables] as const))(
-    '%i for %s with %j',
+    'it is %i for %s with %j, whether or not the document is cached',
     async (cost, query, variables) => {
       const { headers } = await keyWith(120);
       for (const times of [1, 2]) {
@@ -232,12 +232,12 @@ describe('an operation is charged for its counted root fields, by Apollo and as 
     },
   );
 
-  test('only if it is the selected one', async () => {
+  test('only the selected operation of a document is charged', async () => {
     const body = { query: `query a ${PETS} query b ${fields(50)}`, operationName: 'a' };
     expect((await ask(gateway, 'POST /graphql', { body })).json.extensions?.cost?.operation).toBe(1);
   });
 
-  test('which rateLimit reports beside what is left', async () => {
+  test('the field rateLimit reports the cost and the remaining quota', async () => {
     const { headers } = await gateway.createKey();
     const rateLimit = '{ plan cost bannedUntil windows { name limit remaining resetAt } }';
     const query = `{ rateLimit ${rateLimit} a: pet(id: 1) { id } b: pet(id: 1) { id } }`;
@@ -253,7 +253,7 @@ describe('an operation is charged for its counted root fields, by Apollo and as 
   });
 });
 
-test('an operation over the limit runs no field and is not charged; after Retry-After it runs', async () => {
+test('an operation over the limit runs no field and is not charged; it succeeds once Retry-After has passed', async () => {
   const { headers } = await keyWith(3);
   const create = (name: string) => `${name}: createCategory(input: { name: "${name}" }) { id }`;
   const mutation = `mutation { ${create('one')} ${create('two')} ${create('three')} }`;
@@ -273,7 +273,7 @@ test('an operation over the limit runs no field and is not charged; after Retry-
   expect(await names()).toEqual(['one', 'two', 'three']);
 });
 
-test('an operation that does not fit in a whole minute or day is too complex, and counts as one', async () => {
+test('an operation that costs more than the quota of a minute or day is rejected as too complex and charged 1', async () => {
   for (const [perMinute, perDay] of [
     [5, 100],
     [100, 5],
@@ -307,7 +307,7 @@ test('requests free of quota are limited to ten times the quota per minute', asy
   for (const on of free) expect((await ask(gateway, on, { headers })).status).toBe(200);
 });
 
-test('a banned caller gets pages up to that limit; beyond it no file stays open, and the response has nothing of the page', async () => {
+test('a banned caller gets pages up to the limit of free requests; rejections leave no file open', async () => {
   const { headers } = await keyWith(2);
   await repeat(23, PETS, headers);
   const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
@@ -329,26 +329,26 @@ describe('liftBan', () => {
     ['192.0.2.21', '::ffff:192.0.2.21'],
     ['2001:db8:0:1::5', '2001:db8:0:1:ffff::'],
     ['2001:db8:0:2::5', '2001:db8:0:2::'],
-  ])('lifts the ban of %s as %s', async (from, caller) => {
+  ])('lifts the ban of the address %s when called with %s', async (from, caller) => {
     expect((await repeat(81, PETS, ANONYMOUS, from)).code).toBe('KEY_BANNED');
     expect((await liftBan(caller)).json.data).toEqual({ liftBan: true });
     expect((await ask(gateway, PETS, { headers: ANONYMOUS, from })).code).toBe('RATE_LIMITED');
   });
 
   test.each(['', 'nobody', 'localhost', '192.0.2.0/24', '300.1.1.1', 'abcdefghijk', 'unknown'])(
-    'rejects %j, which is no caller',
+    'rejects %j, which is neither a key id nor an IP address',
     async (caller) => {
       const details = [{ path: 'caller', message: 'must be a key id or an IP address' }];
       expect((await liftBan(caller)).error).toMatchObject({ code: 'BAD_USER_INPUT', details });
     },
   );
 
-  test.each(['zzzzzzzzzzzz', '203.0.113.200'])('is false for %s, which is not banned', async (caller) => {
+  test.each(['zzzzzzzzzzzz', '203.0.113.200'])('returns false for %s, which is not banned', async (caller) => {
     expect((await liftBan(caller)).json.data).toEqual({ liftBan: false });
   });
 });
 
-test('BAN_AFTER, BAN_SECONDS and BAN_MAX_SECONDS set the rules of bans', async () => {
+test('BAN_AFTER sets the number of rejections before a ban; BAN_SECONDS and BAN_MAX_SECONDS set its duration', async () => {
   const { id, headers } = await keyWith(1);
   const strict = await gateway.another({ BAN_AFTER: '2', BAN_SECONDS: '5', BAN_MAX_SECONDS: '8' }, () => clock);
   for (const seconds of [5, 8, 8]) {
@@ -359,7 +359,7 @@ test('BAN_AFTER, BAN_SECONDS and BAN_MAX_SECONDS set the rules of bans', async (
   await strict.close();
 });
 
-describe('a request with a key is not told of the ban of its address', () => {
+describe('a request with a key is not affected by a ban of its address', () => {
   const from = '192.0.2.9';
   let key: TestKey;
   beforeAll(async () => {
@@ -372,7 +372,7 @@ describe('a request with a key is not told of the ban of its address', () => {
     expect([status, told.retryAfter]).toEqual([url === '/nothing' ? 404 : 200, undefined]);
   });
 
-  test('while keys cannot be looked up', async () => {
+  test('and gets 503, not 429, while keys cannot be looked up', async () => {
     const { headers } = await gateway.createKey();
     const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     jest.spyOn(gateway.database.prisma.apiKey, 'findUnique').mockRejectedValue(down as never);
@@ -382,7 +382,7 @@ describe('a request with a key is not told of the ban of its address', () => {
     expect((await send('GET /pets', ANONYMOUS)).status).toBe(429);
   });
 
-  test('under overload, when none is looked up', async () => {
+  test('and gets 503, not 429, during overload, when no key is looked up', async () => {
     const busy = await gateway.another({ BAN_AFTER: '2' });
     await Promise.all(Array.from({ length: 63 }, () => ask(busy, 'GET /pets', { headers: ANONYMOUS, from })));
     for (let i = 0; i < 6; i++) {
@@ -393,12 +393,12 @@ describe('a request with a key is not told of the ban of its address', () => {
     const answer = await ask(busy, 'GET /pets', { headers: key.headers, from });
     expect([answer.status, answer.told.retryAfter]).toEqual([503, 5]);
     await busy.close();
-    // The lag was that of the whole process.
+    // Blocking the event loop has overloaded `gateway` too: wait until it has recovered.
     await until(async () => (await gateway.app.inject({ url: '/rate_limit' })).statusCode !== 503);
   });
 });
 
-describe('a broken body', () => {
+describe('a request with a malformed body', () => {
   const send = async ({ whole, headers }: TestKey) => {
     const url = gateway.server.listeningOrigin ?? (await gateway.listen());
     await ask(gateway, 'GET /rate_limit', { headers });
@@ -409,16 +409,16 @@ describe('a broken body', () => {
   };
   beforeAll(() => gateway.listen());
 
-  test('counts against the key of the request', async () => {
+  test('counts against its key', async () => {
     expect(await send(await gateway.createKey())).toEqual([['HTTP/1.1 400'], 59]);
   });
 
-  test('gets no second response after its headers were rejected', async () => {
+  test('gets no second response if it has already been rejected for a missing scope', async () => {
     expect(await send(await gateway.createKey({ scopes: ['READ'] }))).toEqual([['HTTP/1.1 403'], 59]);
   });
 });
 
-/** Instances that count together, on one database. */
+/** Groups of instances that share their request counts and their database. */
 const SETUPS: { name: string; open: () => Promise<Gateway[]> }[] = [
   { name: 'one instance', open: async () => [gateway] },
   ...REDIS_URLS.map((REDIS_URL) => ({
@@ -427,14 +427,14 @@ const SETUPS: { name: string; open: () => Promise<Gateway[]> }[] = [
   })),
 ];
 
-describe.each(SETUPS)('of 200 requests that a new caller sends at once to $name', ({ open }) => {
+describe.each(SETUPS)('200 simultaneous requests of a new caller to $name', ({ open }) => {
   let instances: Gateway[];
   beforeAll(async () => {
     instances = await open();
   });
   afterAll(() => Promise.all(instances.filter((each) => each !== gateway).map((each) => each.close())));
 
-  test('exactly 60 pass over both interfaces, each with another remaining quota; then it is banned on each', async () => {
+  test('include 60 that succeed, each with a different remaining quota; then the caller is banned', async () => {
     const { id, headers } = await gateway.createKey();
     const send = (i: number, on: string) => ask(instances[i % instances.length] as Gateway, on, { headers });
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => send(i, i % 3 ? 'GET /pets' : PETS)));

@@ -14,7 +14,7 @@ afterAll(() => gateway.close());
 const remote = (headers: Record<string, string> = {}) =>
   gateway.server.inject({ url: '/metrics', headers, remoteAddress: '203.0.113.7' });
 
-/** The samples of the exposition, by name and labels: `name{a="b"}`. */
+/** @returns the samples of `/metrics`, by name and labels: `name{a="b"}`. */
 async function samples(): Promise<Record<string, number>> {
   const { statusCode, body } = await remote({ 'x-api-key': ADMIN_KEY });
   expect(statusCode).toBe(200);
@@ -22,7 +22,7 @@ async function samples(): Promise<Record<string, number>> {
   return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').pop())]));
 }
 
-/** By how much the samples have grown since `before`. */
+/** @returns the increase of each sample since `before`. */
 async function gainedSince(before: Record<string, number>): Promise<Record<string, number>> {
   const after = await samples();
   return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]));
@@ -59,7 +59,7 @@ test('requests are counted by operation and status class', async () => {
   });
 });
 
-test('decisions of the limiter are counted, and each ban once', async () => {
+test('decisions of the rate limiter are counted, and a ban is counted once, when it begins', async () => {
   const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 3, perDay: 3 });
   const before = await samples();
   for (let i = 0; i < 8; i++) await gateway.app.inject({ url: '/pets', headers: key.headers });
@@ -71,7 +71,7 @@ test('decisions of the limiter are counted, and each ban once', async () => {
   });
 });
 
-test('no label has a value that a client chooses, and no secret appears', async () => {
+test('labels have no values that clients choose, and metrics contain no secrets', async () => {
   const key = await gateway.createKey();
   await gateway.graphql('query Invented { madeUpAlias: pets { totalCount } }', {}, key.headers);
   await gateway.app.inject({
@@ -88,7 +88,7 @@ test('no label has a value that a client chooses, and no secret appears', async 
   expect(body).toContain('process_cpu_seconds_total');
 });
 
-test('on the main port metrics need a key with the scope ADMIN, from this machine too', async () => {
+test('metrics on the main port require a key with the scope ADMIN, even from localhost', async () => {
   expect((await remote({ 'x-api-key': ADMIN_KEY })).statusCode).toBe(200);
   for (const remoteAddress of ['203.0.113.7', '127.0.0.1', '::1']) {
     const rejected = await gateway.server.inject({
@@ -113,7 +113,7 @@ test('a scrape is free of quota', async () => {
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:9464/metrics'],
   ['::1', 'http://[::1]:9464/metrics'],
-])('on %s the metrics server is at %s', (host, url) => {
+])('on the host %s, the URL of the metrics server is %s', (host, url) => {
   expect(metricsUrl(host, 9464)).toBe(url);
 });
 
@@ -137,7 +137,7 @@ test('with METRICS_PORT metrics are served on that port only', async () => {
   await server.close();
 });
 
-test('several workers serve no metrics on the main port, and say where they are', async () => {
+test('with several workers, the main port serves no metrics and the error names METRICS_PORT', async () => {
   const several = {
     WEB_CONCURRENCY: '2',
     DATABASE_URL: 'postgresql://127.0.0.1/petstore',

@@ -10,7 +10,7 @@ import { until } from '../helper/until';
 import { exchange, parseResponse } from '../helper/wire';
 import { ask, type Headers, PETS } from './client';
 
-/** Slots for requests in progress, of which a caller may have a quarter. */
+/** Slots for requests in progress. A caller may hold a quarter of them. */
 const SLOTS = 64;
 const SHARE = SLOTS / 4;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   mine = await gateway.createKey();
   other = await gateway.createKey();
-  // The caller of a request is known once its key has been looked up; until then, a burst takes everybody's slots.
+  // Looks up both keys in advance: until then, requests are not counted against the limit of their caller.
   for (const { headers } of [mine, other]) await ask(gateway, 'GET /rate_limit', { headers });
 });
 afterEach(leaveAll);
@@ -57,7 +57,7 @@ function write(text: string, to = url): Opened {
   return half;
 }
 
-/** Sends a request with one byte of a body of nine. */
+/** Sends a request with only the first of the nine bytes of its body. */
 function sendHalf(headers: Headers = {}, to = url): Opened {
   const fields = Object.entries({
     Host: 'localhost',
@@ -68,7 +68,7 @@ function sendHalf(headers: Headers = {}, to = url): Opened {
   return write(['POST /pets HTTP/1.1', ...fields.map((field) => field.join(': ')), '', '{'].join('\r\n'), to);
 }
 
-/** Requests in progress, without the one that asks. */
+/** @returns the number of requests in progress, without the request that reads the metric. */
 async function inProgress(instance = gateway): Promise<number> {
   const { text } = await ask(instance, 'GET /metrics');
   return Number(/^petstore_requests_in_progress (-?\d+)$/m.exec(text)?.[1]) - 1;
@@ -91,8 +91,8 @@ const read = (headers: Headers, on = 'GET /pets') =>
 describe.each<[name: string, callerOf: () => Headers]>([
   ['a key', () => mine.headers],
   ['an address', () => ({})],
-])('requests of %s whose bodies do not arrive', (_name, callerOf) => {
-  test('take at most a quarter of the slots; more get 429, which uses no quota and counts towards no ban', async () => {
+])('requests from %s whose bodies do not arrive', (_name, callerOf) => {
+  test('take at most a quarter of the slots; more requests get 429, use no quota and lead to no ban', async () => {
     const headers = callerOf();
     const before = (await read(headers, 'GET /rate_limit')).told.remaining;
     const halves = Array.from({ length: SLOTS }, () => sendHalf(headers));
@@ -133,7 +133,7 @@ test('when several callers have taken all slots, every request gets 503 at once,
   expect((await read(other.headers)).status).toBe(200);
 });
 
-test('operations over WebSocket have the same limit, and a rejection counts towards no quota and no ban', async () => {
+test('operations over WebSocket share the limit per caller; a rejection uses no quota and leads to no ban', async () => {
   const client = socketClient(url, mine.headers);
   client.subscribe('subscription { petChanged { kind } }');
   await until(async () => (await running(gateway)) === 1);
@@ -152,7 +152,7 @@ test('operations over WebSocket have the same limit, and a rejection counts towa
   for (const each of [client, others]) each.close();
 });
 
-test('a body that does not arrive in time gets 408, and its connection is closed', async () => {
+test('a request whose body does not arrive in time gets 408, and the connection is closed', async () => {
   const hasty = await gateway.another({ REQUEST_TIMEOUT_MS: '200' });
   const half = sendHalf({}, await hasty.listen());
   await once(half.socket, 'close');
@@ -162,7 +162,7 @@ test('a body that does not arrive in time gets 408, and its connection is closed
   await hasty.close();
 });
 
-describe('work whose client has disconnected', () => {
+describe('a request whose client has disconnected', () => {
   /** Delays calls until they are released. */
   function hold<T extends object, K extends keyof T>(target: T, name: K) {
     const original = target[name] as (...args: unknown[]) => unknown;
@@ -194,7 +194,7 @@ describe('work whose client has disconnected', () => {
   test.each([
     ['over HTTP', 4, overHttp],
     ['over WebSocket', 4, overWebSocket],
-  ])('counts among the requests in progress of its caller until it ends: %s', async (_name, count, start) => {
+  ])('holds a slot of its caller until its work ends: %s', async (_name, count, start) => {
     await fill(mine.headers, SHARE - count);
     const held = hold(gateway.database, 'query');
     const leaving: (() => void)[] = [];
@@ -219,7 +219,7 @@ describe('work whose client has disconnected', () => {
     ['an upgrade to WebSocket', 'GET /graphql', upgrade, 1],
     ['an event stream', 'POST /graphql/stream', body, 1],
     ['pipelined requests', 'GET /pets', '\r\n', 5],
-  ])('leaves nothing behind if its key was still being looked up: %s', async (_name, line, rest, times) => {
+  ])('releases all slots if its key was still being looked up: %s', async (_name, line, rest, times) => {
     for (let i = 0; i < 2; i++) {
       const key = await gateway.createKey();
       const { prisma } = gateway.database;
@@ -247,7 +247,7 @@ describe('work whose client has disconnected', () => {
   });
 });
 
-test('clients that disconnect early do not count for long', async () => {
+test('requests whose clients disconnect before the body arrives release their slots', async () => {
   for (let i = 0; i < 3 * SLOTS; i++) sendHalf().socket.destroySoon();
   await leaveAll();
   expect(await exchange(url, 'GET /pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);

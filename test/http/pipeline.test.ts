@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-// Making the stages uses nothing but these.
+// `pipeline` reads only these options when it creates the stages.
 const STAGES = pipeline({ requests: {}, portal: {}, errors: new Map() } as unknown as ServerOptions, () => undefined);
 
-/** How many hooks of each phase the routes have: `onSend 1`, once for each route. */
+/** @returns the number of hooks in each phase of each route, such as `onSend 1`. */
 function hooksOfRoutes(app: FastifyInstance): string[] {
   const routes = app.printRoutes({ includeHooks: true, commonPrefix: false });
   return [...routes.matchAll(/• \((on(?:Re|Se|Er)\w+|pre\w+)\) (\[.*\])/g)].map(([, phase, functions = '[]']) => {
-    // Fastify's own, which drops the body.
+    // Fastify itself adds this hook to HEAD routes, to drop the body.
     const hooks = (JSON.parse(functions) as string[]).filter((name) => name !== 'headRouteOnSendHandler()');
     return `${phase} ${hooks.length}`;
   });
@@ -42,7 +42,7 @@ test('docs/architecture.md has the same stages in the same order', () => {
   expect(rows?.map(([, phase, name]) => [phase, name])).toEqual(STAGES.map(([phase, name]) => [phase, name]));
 });
 
-test('every route passes all hooks of the pipeline, and no others', () => {
+test('every route has all hooks of the pipeline and no other hooks', () => {
   const hooks = hooksOfRoutes(gateway.server);
   const timesOf = (phase: string) => STAGES.filter(([each]) => each === phase).length;
   const wanted = ['onRequest', 'onSend', 'onResponse'].map((phase) => `${phase} ${timesOf(phase)}`);
@@ -59,11 +59,11 @@ test('no other file installs hooks on requests', () => {
   expect(sources).toEqual([]);
 });
 
-test('a request that is wrong in every way is rejected by the first stage that can, with the headers of the last', async () => {
+test('a request with several errors is rejected for the first one in pipeline order, with the common headers', async () => {
   const reader = await gateway.createKey({ scopes: ['READ'] });
   const writer = await gateway.createKey();
   const wrong: Headers = { 'x-api-key': 'wrong', accept: 'text/csv', 'content-type': 'text/xml' };
-  // Each step puts right what the stage before found.
+  // Each step corrects the error that the previous step was rejected for.
   const steps: [status: number, on: string, headers: Headers, body: string][] = [
     [401, 'POST /pets', wrong, '{'],
     [403, 'POST /pets', { ...wrong, ...reader.headers }, '{'],

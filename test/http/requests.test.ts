@@ -16,7 +16,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const CREATE = 'mutation { createCategory(input: { name: "Unseen" }) { id } }';
 
-/** What a client accepts, and the type of its response. */
+/** Values of `Accept`, and the content type of the response. */
 const ACCEPTS: [accept: string | undefined, type: string][] = [
   ['application/json', JSON_TYPE],
   ['application/graphql-response+json', RESPONSE_TYPE],
@@ -40,20 +40,20 @@ const REJECTED = RESPONSES.filter(
 );
 const OF_DOCUMENT = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT'];
 
-/** A rejection by GraphQL: its status and type, and the code of its only error. */
+/** @returns the status, content type and error code of a response with exactly one GraphQL error. */
 function rejection({ status, headers, json, error, code }: Answer) {
   expect([json.errors?.length, error?.requestId]).toEqual([1, headers['x-request-id']]);
   return [status, headers['content-type'], code];
 }
 
-describe.each(ACCEPTS)('errors at /graphql have the type that the client accepts: %s', (accept, type) => {
-  test.each(REJECTED)('$status $code to $name', async ({ on, status, code = '', as, ...row }) => {
+describe.each(ACCEPTS)('GraphQL errors have the content type that the client accepts: %s', (accept, type) => {
+  test.each(REJECTED)('$status $code for $name', async ({ on, status, code = '', as, ...row }) => {
     const headers = { accept, ...row.headers, ...KEYS[as as keyof typeof KEYS] };
     const isOk = accept === 'application/json' && OF_DOCUMENT.includes(code);
     expect(rejection(await ask(gateway, on, { ...row, headers }))).toEqual([isOk ? 200 : status, type, code]);
   });
 
-  test('for a missing scope, a caller over its limit, and a banned one', async () => {
+  test('for a missing scope, an exhausted quota and a ban', async () => {
     const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 100, scopes: ['READ'] });
     const send = async (on: string, body?: string) =>
       rejection(await ask(gateway, on, { body, headers: { accept, ...headers } }));
@@ -80,7 +80,7 @@ describe.each(ACCEPTS)('errors at /graphql have the type that the client accepts
 });
 
 test.each(['text/csv', 'image/png', 'application/*;q=0'])(
-  'nothing runs if the client accepts only %s',
+  'an operation does not run if the client accepts only %s',
   async (accept) => {
     const headers = { accept };
     expect(rejection(await ask(gateway, CREATE, { headers }))).toEqual([406, JSON_TYPE, 'NOT_ACCEPTABLE']);
@@ -109,11 +109,17 @@ describe.each([
   test.each<[what: string, body: string | Buffer, headers: Headers, status?: 400 | 415, message?: string]>([
     ['reads UTF-8', text, {}],
     ['reads UTF-8 after a byte order mark', `\ufeff${text}`, {}],
-    ['reads UTF-8 as its type says', text, { 'content-type': 'application/json; charset="UTF-8"' }],
+    ['reads a body declared as UTF-8', text, { 'content-type': 'application/json; charset="UTF-8"' }],
     ['reads a body marked as not compressed', text, { 'content-encoding': 'identity' }],
-    ['rejects Latin-1', latin1, {}, 400, NOT_UTF8],
-    ['rejects half a character', Buffer.from(text).subarray(0, text.indexOf('ü') + 1), {}, 400, NOT_UTF8],
-    ['rejects Latin-1 as its type says', latin1, { 'content-type': 'application/json; charset=latin1' }, 415, IN_UTF8],
+    ['rejects Latin-1 without a declared charset', latin1, {}, 400, NOT_UTF8],
+    ['rejects an incomplete UTF-8 character', Buffer.from(text).subarray(0, text.indexOf('ü') + 1), {}, 400, NOT_UTF8],
+    [
+      'rejects a body declared as Latin-1',
+      latin1,
+      { 'content-type': 'application/json; charset=latin1' },
+      415,
+      IN_UTF8,
+    ],
     [
       'rejects UTF-16',
       Buffer.from(text, 'utf16le'),
@@ -157,12 +163,15 @@ describe('GET /graphql', () => {
     [415, { 'content-type': 'text/plain', 'x-apollo-operation-name': 'x' }],
     [200, {}],
     [200, { 'sec-fetch-site': 'cross-site', 'x-apollo-operation-name': 'x' }],
-  ])('is %i with %j: what other sites can send without a preflight is rejected', async (status, headers) => {
-    const code = { 200: undefined, 400: 'BAD_REQUEST', 415: 'UNSUPPORTED_MEDIA_TYPE' }[status];
-    expect(await ask(gateway, QUERY, { headers })).toMatchObject({ status, code });
-  });
+  ])(
+    'gets %i with %j: requests that other sites can send without a preflight are rejected',
+    async (status, headers) => {
+      const code = { 200: undefined, 400: 'BAD_REQUEST', 415: 'UNSUPPORTED_MEDIA_TYPE' }[status];
+      expect(await ask(gateway, QUERY, { headers })).toMatchObject({ status, code });
+    },
+  );
 
-  test.each(['GET', 'HEAD'])('runs no mutation as %s', async (method) => {
+  test.each(['GET', 'HEAD'])('runs no mutation sent with the method %s', async (method) => {
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
       const answer = await ask(gateway, `${method} /graphql?${new URLSearchParams({ query: CREATE })}`, { headers });
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
@@ -174,7 +183,7 @@ describe('GET /graphql', () => {
     ['/graphql?query={__typename}', {}],
     ['/graphql?query={', { 'content-type': 'application/json' }],
     ['/graphql', { accept: 'text/html' }],
-  ])('as HEAD is answered as GET, without a body: %s %j', async (url, headers) => {
+  ])('and HEAD get the same status and content type, HEAD without a body: %s %j', async (url, headers) => {
     const [get, head] = [await ask(gateway, `GET ${url}`, { headers }), await ask(gateway, `HEAD ${url}`, { headers })];
     expect([head.status, head.headers['content-type'], head.text]).toEqual([
       get.status,
@@ -185,7 +194,7 @@ describe('GET /graphql', () => {
 });
 
 test.each([[], {}, { query: '' }, { query: 1 }, { query: PETS, variables: 'x' }, { query: '{' }])(
-  'the error to %j has the request id of the client',
+  'the error for the body %j contains the request id that the client sent',
   async (body) => {
     const answer = await ask(gateway, 'POST /graphql', { body, headers: { 'x-request-id': 'mine' } });
     expect([answer.status, answer.error]).toMatchObject([400, { status: 400, requestId: 'mine' }]);
@@ -193,13 +202,13 @@ test.each([[], {}, { query: '' }, { query: 1 }, { query: PETS, variables: 'x' },
 );
 
 test.each(['a b', '', '[::', 'example.com:99999'])(
-  'GraphQL accepts the Host %j, of which no URL can be made',
+  'GraphQL accepts the Host header %j, although it is invalid in a URL',
   async (host) => {
     expect((await ask(gateway, PETS, { headers: { host } })).json).toMatchObject({ data: { pets: { totalCount: 3 } } });
   },
 );
 
-describe('a hostile body is rejected, in bounded length and time', () => {
+describe('a hostile body is rejected quickly and with a short response', () => {
   const nested = (depth: number, inner = '1') => '['.repeat(depth) + inner + ']'.repeat(depth);
   const objects = `${'{"a":'.repeat(16_000)}1${'}'.repeat(16_000)}`;
   const FIELDS = `{${Array.from({ length: 6000 }, (_, i) => `"f${i}":1`).join(',')}}`;
@@ -238,13 +247,13 @@ describe('a hostile body is rejected, in bounded length and time', () => {
     expect({}).not.toHaveProperty('status');
   });
 
-  test('but an unknown member is ignored by GraphQL', async () => {
+  test('unless it only has an unknown member, which GraphQL ignores', async () => {
     const { status, json } = await ask(gateway, 'POST /graphql', { body: '{"query":"{ __typename }","x":[[[1]]]}' });
     expect([status, json.data]).toEqual([200, { __typename: 'Query' }]);
   });
 });
 
-/** The number of categories that rejected mutations have created. */
+/** @returns the number of categories named `Unseen`, which only a mutation that should be rejected creates. */
 async function unseen(): Promise<unknown> {
   return (await gateway.data('{ categories(filter: { name: "Unseen" }) { totalCount } }')).categories?.totalCount;
 }

@@ -19,7 +19,7 @@ afterEach(() => jest.restoreAllMocks());
 afterAll(() => gateway.close());
 
 let callers = 0;
-/** A caller that has sent nothing yet, with this quota per minute. */
+/** Creates a caller with an unused quota; `perMinute` applies to keys. */
 async function callerAs(as: Row['as'], perMinute: number): Promise<{ headers: Headers; from: string }> {
   const from = `192.0.2.${callers++}`;
   if (as === 'anonymous') return { headers: ANONYMOUS, from };
@@ -33,8 +33,8 @@ function failWith(error: Error): void {
     jest.spyOn(gateway.database, method).mockRejectedValue(error);
 }
 
-describe('every response has the headers and the shape of its interface, and takes its cost from the quota', () => {
-  test.each(RESPONSES)('$status to $name', async (row) => {
+describe('every response has the common headers and the format of its interface, and is charged its cost', () => {
+  test.each(RESPONSES)('$status for $name', async (row) => {
     const { cost = 1, status, on } = row;
     const caller = await callerAs(row.as, Math.max(cost, 1));
     const send = () => ask(gateway, on, { ...row, ...caller, headers: { ...row.headers, ...caller.headers } });
@@ -54,7 +54,7 @@ describe('every response has the headers and the shape of its interface, and tak
     checkResponse(on, await send(), row.isExempt ? [status, row.code] : [429, 'KEY_BANNED']);
   });
 
-  test('a wrong key, and a missing one, count against the address, until it is refused', async () => {
+  test('requests with a wrong or missing key count against the address, until the address gets 429', async () => {
     const wrong = { headers: { 'x-api-key': 'wrong' }, from: '198.51.100.1' };
     for (let i = 0; i < 30; i++) expect((await ask(gateway, PETS, wrong)).status).toBe(401);
     for (let i = 0; i < 30; i++) expect((await ask(gateway, PETS, { ...wrong, headers: ANONYMOUS })).status).toBe(401);
@@ -62,7 +62,7 @@ describe('every response has the headers and the shape of its interface, and tak
   });
 });
 
-describe('so has the response to what the HTTP parser refuses, or would answer by itself', () => {
+describe('requests that the HTTP parser rejects or would answer itself get the common headers', () => {
   const BROKEN =
     'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
   const HOST = 'Host: localhost\r\n';
@@ -81,7 +81,7 @@ describe('so has the response to what the HTTP parser refuses, or would answer b
     [400, 'BAD_REQUEST', 'two Hosts of HTTP/1.0', `${READ}.0\r\n${HOST}Host: a\r\n\r\n`],
     [200, undefined, 'an unknown expectation', `${OPEN}.1\r\n${HOST}Expect: miracles\r\n\r\n`],
     [200, undefined, 'HTTP/1.0, without a Host', `${OPEN}.0\r\n\r\n`],
-  ])('%i %s to %s', async (status, code, _name, text) => {
+  ])('%i %s for %s', async (status, code, _name, text) => {
     const instance = await listening();
     const left = async () => (await ask(instance, 'GET /livez', { headers: ANONYMOUS })).told.remaining;
     const before = await left();
@@ -91,7 +91,7 @@ describe('so has the response to what the HTTP parser refuses, or would answer b
     expect(before - (await left())).toBe(code ? 1 : 0);
   });
 
-  test('a request that does not arrive in time', async () => {
+  test('a request that does not arrive in time gets 408', async () => {
     const { server } = await listening();
     const connected = new Promise<Socket>((resolve) => server.server.once('connection', resolve));
     const received = exchange(server.listeningOrigin, 'GET /pets HTT');
@@ -102,7 +102,7 @@ describe('so has the response to what the HTTP parser refuses, or would answer b
     checkHeaders(408, headers, toldBy(headers));
   });
 
-  test('429 to each once the address has no requests left', async () => {
+  test('they get 429 once the address has used up its quota', async () => {
     const instance = await listening();
     for (let i = 0; i < 60; i++) await ask(instance, 'GET /nothing', { headers: ANONYMOUS });
     for (const text of ['GARBAGE\r\n\r\n', `${READ}.1\r\n\r\n`])
@@ -111,7 +111,7 @@ describe('so has the response to what the HTTP parser refuses, or would answer b
 
   let instance: Gateway | undefined;
   afterAll(() => instance?.close());
-  /** Another instance, whose caller at 127.0.0.1 has sent nothing yet. */
+  /** Starts an instance on first use. The quota of 127.0.0.1 is unused there. */
   async function listening(): Promise<Gateway> {
     if (instance) return instance;
     instance = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
@@ -120,7 +120,7 @@ describe('so has the response to what the HTTP parser refuses, or would answer b
   }
 });
 
-test('a key that cannot be looked up gets 503, which counts against nobody', async () => {
+test('a request whose key cannot be looked up gets 503, and is charged to neither key nor address', async () => {
   const { headers } = await gateway.createKey();
   const from = '198.51.100.2';
   jest.spyOn(gateway.database.prisma.apiKey, 'findUnique').mockRejectedValue(gone as never);
@@ -131,7 +131,7 @@ test('a key that cannot be looked up gets 503, which counts against nobody', asy
   expect((await ask(gateway, 'GET /pets', { headers, from })).told.remaining).toBe(59);
 });
 
-test('GraphQL errors have Retry-After where 503 would, and no others do', async () => {
+test('a GraphQL response with status 200 has Retry-After only for SERVICE_UNAVAILABLE', async () => {
   const query = { body: { query: PETS } };
   const send = () =>
     Promise.all([
@@ -191,7 +191,7 @@ function checkResponse(on: string, answer: Answer, [status, code]: [status: numb
   expect([error.status, help]).toEqual([status, [`</docs/errors#${code?.toLowerCase()}>; rel="help"`]]);
 }
 
-/** The headers that say what is left to the caller, and those that protect it. */
+/** Checks the rate limit headers and the security headers. */
 function checkHeaders(status: number, headers: Record<string, string>, told: Told, isChange = false): void {
   expect(Object.keys(told.windows).slice(0, 2)).toEqual(['minute', 'day']);
   const lengths: Record<string, number> = { minute: 60, day: 86_400, uncounted: 60 };

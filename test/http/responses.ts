@@ -1,22 +1,22 @@
 import { fields, PETS, PREFLIGHT } from './client';
 
-/** A request to a shop that `fillShop` has filled, and its response. */
+/** A request on the data of `fillShop`, and the expected response. */
 export interface Row {
   readonly status: number;
   readonly code: string | undefined;
   readonly name: string;
-  /** A request of HTTP (`POST /pets`) or an operation. */
+  /** An HTTP request (`POST /pets`) or a GraphQL operation. */
   readonly on: string;
   readonly body?: unknown;
   readonly variables?: object;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** A key of this kind; by default one of the scopes READ and WRITE. */
+  /** The kind of caller; by default a key with the scopes READ and WRITE. */
   readonly as?: 'admin' | 'anonymous' | 'wrong key' | 'reader';
-  /** The state in which the request arrives. */
+  /** The failure to simulate during the request. */
   readonly before?: 'a bug' | 'no database';
-  /** The quota that the request takes; by default 1. */
+  /** The quota that the request uses; by default 1. */
   readonly cost?: number;
-  /** Whether it is answered to a banned caller too. */
+  /** Whether a banned caller gets the same response. */
   readonly isExempt?: boolean;
 }
 
@@ -30,7 +30,7 @@ const APOLLO = { 'apollo-require-preflight': '1' };
 
 type Tuple = [status: number, code: string | undefined, name: string, on: string, more?: Partial<Row>];
 
-/** Every status at least once, on both interfaces where both have it. */
+/** Every status at least once, from each interface that can return it. */
 const COUNTED: readonly Tuple[] = [
   [200, undefined, 'a list', 'GET /pets'],
   [200, undefined, 'a query', PETS],
@@ -59,7 +59,13 @@ const COUNTED: readonly Tuple[] = [
   [400, 'BAD_REQUEST', 'a subscription', 'subscription { petChanged { kind } }'],
   [400, 'BAD_REQUEST', 'a URL that cannot be decoded', 'GET /pets/%zz'],
   [400, 'BAD_REQUEST', 'a GraphQL URL that cannot be decoded', 'GET /graphql?query=%zz'],
-  [400, 'BAD_REQUEST', 'a POST to such a URL', 'POST /graphql?x=%zz', { body: { query: PETS } }],
+  [
+    400,
+    'BAD_REQUEST',
+    'a POST to a GraphQL URL that cannot be decoded',
+    'POST /graphql?x=%zz',
+    { body: { query: PETS } },
+  ],
   [400, 'BAD_REQUEST', 'a possible CSRF request', 'GET /graphql?query={pets{totalCount}}', { headers: FORGED }],
   [400, 'BAD_REQUEST', 'a form', 'POST /graphql', { body: 'x', headers: { 'content-type': 'text/plain' } }],
   [400, 'BAD_USER_INPUT', 'bad input', 'GET /pets?limit=0'],
@@ -69,7 +75,12 @@ const COUNTED: readonly Tuple[] = [
   [400, 'BAD_USER_INPUT', 'a missing variable', BY_ID],
   [400, 'BAD_USER_INPUT', 'an invalid variable behind a directive', SKIPPED, { variables: { id: 'x' } }],
   [400, 'BAD_USER_INPUT', 'an invalid variable of a directive', INCLUDED, { variables: { on: 'yes' } }],
-  [400, 'BAD_USER_INPUT', 'the same of a free field', 'query ($on: Boolean!) { viewer @include(if: $on) { plan } }'],
+  [
+    400,
+    'BAD_USER_INPUT',
+    'a missing variable of a directive on a free field',
+    'query ($on: Boolean!) { viewer @include(if: $on) { plan } }',
+  ],
   [400, 'GRAPHQL_PARSE_FAILED', 'a document that does not parse', '{'],
   [400, 'GRAPHQL_VALIDATION_FAILED', 'an unknown field', '{ nothing }'],
   [400, 'GRAPHQL_VALIDATION_FAILED', 'an unknown field of a free field', '{ viewer { nothing } }'],
@@ -80,16 +91,10 @@ const COUNTED: readonly Tuple[] = [
   [401, 'UNAUTHENTICATED', 'a wrong key', 'GET /pets', { as: 'wrong key' }],
   [401, 'UNAUTHENTICATED', 'a wrong key to GraphQL', '{ __typename }', { as: 'wrong key' }],
   [401, 'UNAUTHENTICATED', 'a wrong key to an unknown path', 'GET /nothing', { as: 'wrong key' }],
-  [
-    401,
-    'UNAUTHENTICATED',
-    'a key of another form',
-    PETS,
-    { as: 'anonymous', headers: { authorization: 'Basic eDp5' } },
-  ],
+  [401, 'UNAUTHENTICATED', 'Basic authentication', PETS, { as: 'anonymous', headers: { authorization: 'Basic eDp5' } }],
   [403, 'FORBIDDEN', 'a missing scope', 'DELETE /pets/77', { as: 'reader' }],
   [403, 'FORBIDDEN', 'a missing scope in GraphQL', 'mutation { deletePet(id: 77) { id } }', { as: 'reader' }],
-  [403, 'FORBIDDEN', 'a missing scope beside others', '{ a: pet(id: 1) { id } b: apiKeys { totalCount } }'],
+  [403, 'FORBIDDEN', 'a missing scope for one of two fields', '{ a: pet(id: 1) { id } b: apiKeys { totalCount } }'],
   [404, 'NOT_FOUND', 'an unknown path', 'GET /nothing'],
   [404, 'NOT_FOUND', 'an unknown path below the docs', 'GET /docs/nothing'],
   [404, 'NOT_FOUND', 'an unknown pet', 'DELETE /pets/77'],
@@ -99,7 +104,13 @@ const COUNTED: readonly Tuple[] = [
   [405, 'METHOD_NOT_ALLOWED', 'a mutation by GET', 'GET /graphql?query=mutation{__typename}', { headers: APOLLO }],
   [406, 'NOT_ACCEPTABLE', 'an Accept that cannot be met', 'GET /pets', { headers: { accept: 'image/png' } }],
   [409, 'CATEGORY_NOT_EMPTY', 'a conflict', 'DELETE /categories/1'],
-  [412, 'PRECONDITION_FAILED', 'another version', 'PATCH /pets/1', { body: {}, headers: { 'if-match': '"other"' } }],
+  [
+    412,
+    'PRECONDITION_FAILED',
+    'If-Match with another version',
+    'PATCH /pets/1',
+    { body: {}, headers: { 'if-match': '"other"' } },
+  ],
   [413, 'PAYLOAD_TOO_LARGE', 'a body that is too large', 'POST /pets', { body: LONG }],
   [413, 'PAYLOAD_TOO_LARGE', 'a body that is too large for GraphQL', 'POST /graphql', { body: LONG }],
   [414, 'URI_TOO_LONG', 'a URL that is too long', `GET ${'/pets?name='.padEnd(8193, 'x')}`],
@@ -108,7 +119,13 @@ const COUNTED: readonly Tuple[] = [
   [414, 'URI_TOO_LONG', 'a URL that is too long for a stream', `GET ${'/graphql/stream?query='.padEnd(8193, 'x')}`],
   [400, 'BAD_USER_INPUT', 'a URL of 8 KiB', `GET ${'/pets?filter='.padEnd(8192, 'x')}`],
   [415, 'UNSUPPORTED_MEDIA_TYPE', 'an unsupported content type', 'POST /pets', { body: 'a,b', headers: CSV }],
-  [415, 'UNSUPPORTED_MEDIA_TYPE', 'the same to GraphQL', 'POST /graphql', { body: 'a,b', headers: CSV }],
+  [
+    415,
+    'UNSUPPORTED_MEDIA_TYPE',
+    'an unsupported content type to GraphQL',
+    'POST /graphql',
+    { body: 'a,b', headers: CSV },
+  ],
   [422, 'UNKNOWN_REFERENCE', 'a missing category', 'POST /pets', { body: { name: 'Rex', categoryId: 77 } }],
   [500, 'INTERNAL_SERVER_ERROR', 'a bug', 'GET /pets', { before: 'a bug' }],
   [200, 'INTERNAL_SERVER_ERROR', 'a bug behind GraphQL', PETS, { before: 'a bug' }],
@@ -121,10 +138,15 @@ const COUNTED: readonly Tuple[] = [
 const FREE: readonly Tuple[] = [
   [200, undefined, '__typename', '{ __typename }'],
   [200, undefined, 'introspection', '{ __schema { types { name fields { name } } } }'],
-  [200, undefined, 'its own status', '{ rateLimit { bannedUntil cost } viewer { plan rateLimit { cost } } }'],
+  [
+    200,
+    undefined,
+    'the rate limit of the caller',
+    '{ rateLimit { bannedUntil cost } viewer { plan rateLimit { cost } } }',
+  ],
   [200, undefined, 'a free query by GET', 'GET /graphql?query={__typename}', { headers: APOLLO }],
-  [200, undefined, 'its own status by REST', 'GET /rate_limit'],
-  [200, undefined, 'its own usage', 'GET /usage'],
+  [200, undefined, 'the rate limit of the caller by REST', 'GET /rate_limit'],
+  [200, undefined, 'the usage of the caller', 'GET /usage'],
 ];
 
 const EXEMPT: readonly Tuple[] = [

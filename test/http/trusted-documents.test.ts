@@ -15,7 +15,7 @@ import { until } from '../helper/until';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** As `@apollo/generate-persisted-query-manifest` writes it. */
+/** A manifest in the format of `@apollo/generate-persisted-query-manifest`. */
 function manifest(...operations: [type: string, name: string, body: string, id?: string][]): object {
   return {
     format: 'apollo-persisted-query-manifest',
@@ -89,26 +89,26 @@ const variables = { id: 1 };
 const REX = '"data":{"pet":{"name":"Rex","__typename":"Pet"}}';
 
 describe.each([
-  ['alongside others', () => open],
-  ['alone', () => closed],
-])('trusted documents %s', (_name, gateway) => {
+  ['with other documents allowed', () => open],
+  ['with other documents rejected', () => closed],
+])('trusted documents, %s', (_name, gateway) => {
   test.each<[string, object]>([
-    ["by Apollo's extension", { extensions: apollo(sha256(PET)) }],
+    ["with Apollo's extension", { extensions: apollo(sha256(PET)) }],
     [
-      "by Apollo's extension, from a client that identifies itself",
+      "with Apollo's extension and clientLibrary",
       { extensions: { ...apollo(sha256(PET)), clientLibrary: { name: 'a' } } },
     ],
-    ["by Apollo's extension, without text", { query: '', extensions: apollo(sha256(PET)) }],
-    ['by documentId', { documentId: sha256(PET) }],
-    ['by a prefixed documentId', { documentId: `sha256:${sha256(PET)}` }],
-    ['in full', { query: PET }],
+    ["with Apollo's extension and an empty query", { query: '', extensions: apollo(sha256(PET)) }],
+    ['with documentId', { documentId: sha256(PET) }],
+    ['with a prefixed documentId', { documentId: `sha256:${sha256(PET)}` }],
+    ['as full text', { query: PET }],
     [
-      'in full, formatted differently',
+      'as full text in another format',
       {
         query: 'fragment Named on Pet { name } # that\n query Pet($id: ID!) { pet(id: $id) { ...Named __typename } }',
       },
     ],
-  ])('run %s', async (_how, request) => {
+  ])('run when sent %s', async (_how, request) => {
     for (const _ of ['first', 'again']) {
       const { status, body } = await post(gateway(), { operationName: 'Pet', variables, ...request });
       expect(body).toContain(REX);
@@ -116,7 +116,7 @@ describe.each([
     }
   });
 
-  test('run over GET, except mutations', async () => {
+  test('run over GET, except mutations, which get 405', async () => {
     const ways: Record<string, string>[] = [
       { documentId: sha256(PET) },
       { extensions: JSON.stringify(apollo(sha256(PET))) },
@@ -130,12 +130,12 @@ describe.each([
     expect((await plain.data('{ pet(id: 1) { name } }')).pet?.name).toBe('Rex');
   });
 
-  test('report errors as all others do', async () => {
+  test('report invalid variables like other documents', async () => {
     const { status, code } = await post(gateway(), { documentId: sha256(PET), variables: { id: 'x' } });
     expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
   });
 
-  test('stay known, whatever else is sent', async () => {
+  test('are not evicted from the cache by other documents', async () => {
     const admin = { 'x-api-key': undefined as never };
     for (let i = 0; i < 30; i++) await gateway().graphql(`# ${'x'.repeat(90_000)} ${i}\n${UNLISTED}`, undefined, admin);
     expect((await post(gateway(), { documentId: sha256(PET), variables })).body).toContain(REX);
@@ -146,12 +146,12 @@ describe.each([
     ['a documentId and a text', { documentId: sha256(PET), query: PET }],
     ['two ids', { documentId: sha256(PET), extensions: apollo(sha256(PET)) }],
     ['a hash that is not a string', { extensions: apollo({ toString: 1 }) }],
-  ])('are not found by %s', async (_what, request) => {
+  ])('are rejected when requested with %s', async (_what, request) => {
     const { status, code } = await post(gateway(), { ...request, variables });
     expect([status, code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('with an unknown documentId are 404', async () => {
+  test('are not found by an unknown documentId, which gets 404', async () => {
     for (const documentId of ['', 'nobody', `sha256:${sha256(UNLISTED)}`, '__proto__']) {
       const { status, code } = await post(gateway(), { documentId, variables });
       expect([status, code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
@@ -159,7 +159,7 @@ describe.each([
     expect((await get(gateway(), { documentId: 'nobody' })).statusCode).toBe(404);
   });
 
-  test('run over event streams by id', async () => {
+  test('run by id over event streams; an unknown id gets 404', async () => {
     const more = { path: '/graphql/stream', headers: { accept: 'text/event-stream' } };
     const { body } = await post(gateway(), { documentId: sha256(PET), variables }, more);
     expect(body).toContain(REX);
@@ -178,14 +178,14 @@ describe('automatic persisted queries', () => {
     expect((await post(open, { extensions: apollo(sha256(text)) })).body).toContain('"status":"available"');
   });
 
-  test.each([sha256(text), sha256(PET), 'changes'])('store no text under the hash of another: %s', async (hash) => {
+  test.each([sha256(text), sha256(PET), 'changes'])('reject a text with the wrong hash: %s', async (hash) => {
     const other = '{ pet(id: 1) { id } }';
     expect((await post(open, { query: other, extensions: apollo(hash) })).status).toBe(400);
     const { body } = await post(open, { extensions: apollo(hash), variables });
     expect(body).not.toContain('"pet":{"id"');
   });
 
-  test('are off where only trusted documents run', async () => {
+  test('are disabled with TRUSTED_DOCUMENTS_ONLY', async () => {
     const unknown = await post(closed, { extensions: apollo(sha256(text)) });
     expect([unknown.status, unknown.code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
     const kept = await post(closed, { query: text, extensions: apollo(sha256(text)) });
@@ -194,8 +194,8 @@ describe('automatic persisted queries', () => {
   });
 });
 
-describe('where only trusted documents run', () => {
-  test('others are 403, even after an admin has sent them', async () => {
+describe('with TRUSTED_DOCUMENTS_ONLY', () => {
+  test('other documents get 403, even after an admin has run them', async () => {
     expect((await closed.graphql(UNLISTED)).data).toEqual({ pet: { id: '1' } });
     for (const query of [
       UNLISTED,
@@ -233,7 +233,7 @@ describe('where only trusted documents run', () => {
     expect([pets.statusCode, pets.json().length]).toEqual([200, 1]);
   });
 
-  test('WebSockets accept the same documents, by id too', async () => {
+  test('WebSockets accept trusted documents as text or by id, and reject other documents', async () => {
     const client = createSocketClient({
       url: `${url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
@@ -278,51 +278,51 @@ const BOUNDS = {
   costs: { query: 50_000, mutation: 50_000, subscription: 1000, free: 10_000 },
 };
 
-describe('a start with a manifest', () => {
+describe('startup with a manifest', () => {
   const valid = ['query', 'Pet', PET] as [string, string, string];
   test.each<[string, object | string, string]>([
     ['that is not JSON', '{', 'JSON'],
     [
-      'of another format',
+      'in another format',
       { format: 'relay', operations: [] },
       'is not a manifest of the format apollo-persisted-query-manifest',
     ],
     ['that is null', 'null', 'is not a manifest'],
     ['without operations', { ...manifest(), operations: {} }, 'has no list of operations'],
     [
-      'whose operation has no body',
+      'with an operation without a body',
       { ...manifest(), operations: [{ id: 'a', name: 'A', type: 'query' }] },
       'operations[0].body is not a string',
     ],
     ['with a duplicate id', manifest(valid, [...valid, sha256(PET)]), `the id ${sha256(PET)} appears twice`],
-    ['that does not parse', manifest(['query', 'A', 'query A {', '1']), 'query A (1): Syntax Error'],
+    ['with an operation that does not parse', manifest(['query', 'A', 'query A {', '1']), 'query A (1): Syntax Error'],
     [
-      'that does not fit the schema',
+      'with an operation that is invalid in the schema',
       manifest(valid, ['query', 'A', 'query A { cats { id } }', '1']),
       'query A (1): Cannot query field "cats"',
     ],
     [
-      'with another name',
+      'with an operation whose name differs from its body',
       manifest(['query', 'B', 'query A { __typename }', '1']),
       'query B (1): its body is not a single operation of this type and name',
     ],
     [
-      'with another type',
+      'with an operation whose type differs from its body',
       manifest(['mutation', 'A', 'query A { __typename }', '1']),
       'mutation A (1): its body is not a single operation',
     ],
     [
-      'with two operations',
+      'with two operations in one body',
       manifest(['query', 'A', 'query A { __typename } query B { __typename }', '1']),
       'its body is not a single operation',
     ],
     [
-      'over a limit',
+      'with an operation over a document limit',
       manifest(['query', 'A', `query A { ${'pets { nodes { category { '.repeat(8)} id ${'} } }'.repeat(8)} }`, '1']),
       'query A (1): The operation is',
     ],
     [
-      'over the cost limit',
+      'with an operation over the cost limit',
       manifest([
         'query',
         'A',
@@ -332,7 +332,7 @@ describe('a start with a manifest', () => {
       'query A (1): The operation has an estimated cost of 2212120; at most 50000 is allowed.',
     ],
     [
-      'over the cost limit of an event',
+      'with a subscription over the cost limit of an event',
       manifest([
         'subscription',
         'A',
@@ -342,7 +342,7 @@ describe('a start with a manifest', () => {
       'subscription A (1): An event of the subscription has an estimated cost of 1302; at most 1000 is allowed.',
     ],
     [
-      'over the cost limit whatever the variables',
+      'with an operation over the cost limit for all variables',
       manifest([
         'query',
         'A',
@@ -352,18 +352,18 @@ describe('a start with a manifest', () => {
       'query A (1): The operation has an estimated cost of 2212140; at most 50000 is allowed.',
     ],
     [
-      'with pages in an event',
+      'with a subscription that selects pages',
       manifest(['subscription', 'A', 'subscription A { petChanged { pet { orders { nodes { id } } } } }', '1']),
       'subscription A (1): An event of a subscription holds rows',
     ],
-  ])('%s is rejected in one line', (_what, content, reason) => {
+  ])('%s fails with an error of one line', (_what, content, reason) => {
     const file = written(content);
     expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(reason);
     expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(new RegExp(`^TRUSTED_DOCUMENTS ${file}: [^\n]+$`));
   });
 
-  // main.full.test.ts has the same for the process.
-  test('that does not exist fails in one line, before it has created an admin key', async () => {
+  // test/app/start.process.test.ts tests the same in a separate process.
+  test('that does not exist fails with an error of one line and creates no admin key', async () => {
     const { apiKey } = plain.database.prisma;
     const keys = await apiKey.count();
     const config = readConfig({

@@ -34,15 +34,15 @@ export function schemaOf(sdl: string): GraphQLSchema {
 }
 
 /**
- * The queries of the petstore over rows in memory: what the product must answer, written as plainly as possible.
- * It knows no cursors: a page after or before anything is an error here.
+ * The queries of the petstore over rows in memory. This is a model of the expected responses, written as simply as possible.
+ * It does not support cursors: `after` and `before` are errors.
  */
 export function rootOf(rows: Rows) {
   const pets = new Map(rows.pets.map((pet) => [String(pet.id), pet]));
   const categories = new Map(rows.categories.map((category) => [String(category.id), category]));
   const orders = new Map(rows.orders.map((order) => [String(order.id), order]));
   const items = new Map(rows.inventory.map((item) => [String(item.petId), item]));
-  /** Of what a filter matches by name: it begins with one or two characters, or contains more. */
+  /** Whether a name matches a filter: it begins with a text of one or two characters, or contains a longer text. */
   const named = (row: { name: string }, { name }: Filter) => {
     if (name === undefined || name === null) return true;
     const [text, part] = [row.name.toLowerCase(), name.toLowerCase()];

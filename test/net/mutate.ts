@@ -1,6 +1,6 @@
 /**
  * Applies each patch of test/net/mutations to a copy of the product, one after another, and replays the net, which must
- * find a difference. A patch begins with what it breaks, and a line `Detected by: <scenario>, <embedded|postgres>`.
+ * find a difference. A patch begins by saying what it breaks, with a line `Detected by: <scenario>, <embedded|postgres>`.
  *
  *   npm run net:mutations             # all; exits with 1 if one is not detected
  *   npm run net:mutations -- locks    # those whose file name contains this
@@ -35,7 +35,7 @@ function apply(directory: string, patch: string, ...flags: string[]): void {
   if (status !== 0) throw new Error(`${patch} does not apply: ${stderr}`);
 }
 
-/** @returns what noticed the mutation; empty if nothing did. */
+/** @returns the tests or scenarios that detect the mutation; empty if none does. */
 function noticedBy(directory: string, patch: string): string {
   if (byTests) {
     const { stdout, stderr } = run(directory, 'npx', 'jest', '--silent', '--bail');

@@ -12,7 +12,7 @@ const USUAL: Readonly<Record<string, string>> = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Headers of the connection or of the moment. */
+/** Headers that the transcript omits, because they depend on the connection or the time. */
 const OMITTED = new Set(['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding']);
 
 const QUOTA = /^(x-ratelimit-|ratelimit)/;
@@ -23,15 +23,15 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Replaces whatever differs from run to run. The same value gets the same name throughout a scenario. */
 export class Normaliser {
-  /** Texts that were left out of the transcript, since a change of wording is no change of behaviour. */
+  /** Texts left out of the transcript, because a change of wording is not a change of behaviour. */
   messages: string[] = [];
   private readonly names = new Map<string, string>();
-  /** An id may be a part of a key. */
+  /** The entries of `names`, longest text first: a key contains an id, so the key must be replaced first. */
   private longestFirst: [string, string][] = [];
   private readonly ids: { field: RegExp; path: RegExp; name: string }[] = [];
   private keys = 0;
   private readonly etags = new Map<string, string>();
-  /** What the last response to each caller said of its windows: how much was left, and when they end in seconds. */
+  /** For each caller, the windows in its last response: the remaining requests, and the ends as Unix times. */
   private readonly quotas = new Map<string, { lefts: readonly number[]; ends: readonly number[] }>();
 
   /** Shows `value`, a long text such as an API key, as `name`. */
@@ -40,7 +40,7 @@ export class Normaliser {
     this.longestFirst = [...this.names].sort(([a], [b]) => b.length - a.length);
   }
 
-  /** Shows the API keys that a response creates, and their ids, by numbers. */
+  /** Replaces the API keys that a response creates, and their ids, with numbered names. */
   nameKeys(text: string): void {
     for (const [, key = '', id = ''] of text.matchAll(/"secret":"(ps_([0-9a-z]{12})_[0-9A-Za-z]{32})"/g)) {
       if (this.names.has(key)) continue;
@@ -59,7 +59,7 @@ export class Normaliser {
     });
   }
 
-  /** A text of a request or response. */
+  /** Normalises a text of a request or response. */
   text(text: string): string {
     let result = text;
     for (const [value, name] of this.longestFirst) result = result.replaceAll(value, name);
@@ -75,10 +75,10 @@ export class Normaliser {
       );
   }
 
-  /** What the quota headers of the last response said was left. */
+  /** The remaining requests per window, from the quota headers of the last response. */
   private left: readonly number[] = [];
 
-  /** What a body says is left of the quota: `«left»` where the headers say the same. */
+  /** Replaces the remaining requests in a body with `«left»` where they equal those in the headers. */
   private remaining(text: string): string {
     const [minute, day] = this.left;
     return text
@@ -90,12 +90,12 @@ export class Normaliser {
       );
   }
 
-  /** The text of a body, whose headers were normalised just before. */
+  /** Normalises a body. The headers of the same response must be normalised just before. */
   body(text: string): string {
     return this.remaining(this.text(text));
   }
 
-  /** Whether descriptions are those of the schema, not of a category. */
+  /** Whether the response is an introspection. Its descriptions are texts of the schema, not data of a category. */
   isIntrospection = false;
 
   private omit(field: string, value: string): string {
@@ -103,7 +103,7 @@ export class Normaliser {
     return `"${field}":«message»`;
   }
 
-  /** The headers of a response to `caller`, a line each: the quota first, then by name. */
+  /** The headers of a response to `caller`, one per line: first the quota, then the others sorted by name. */
   headers(headers: Headers, caller: string): string[] {
     const lines = Object.entries(headers)
       .filter(
@@ -135,7 +135,7 @@ export class Normaliser {
     return name;
   }
 
-  /** `quota 60/1000 -1/-1`: what the plan allows per minute and day, and what this request took. */
+  /** `quota 60/1000 -1/-1`: the quotas per minute and day, and by how much this request changed the remaining requests. */
   quota(headers: Headers, caller: string): string {
     const [limit, remaining, reset, policy, left] = [
       'x-ratelimit-limit',
@@ -165,7 +165,7 @@ export class Normaliser {
   }
 }
 
-/** A number of seconds, rounded up so that it is the same in a slower run. */
+/** Rounds a number of seconds up, so that the transcript of a slower run is the same. */
 function atMost(seconds: number): string {
   const bound = [0, 1, 2, 5, 10, 60, 120, 3600, 86_400].find((each) => seconds <= each);
   return Number.isInteger(seconds) ? `«at most ${bound} s»` : `NOT WHOLE ${seconds}`;

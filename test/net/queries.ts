@@ -125,7 +125,7 @@ function selection(
     );
 }
 
-/** What is selected of an interface's objects that are of a type, or of the interface itself. */
+/** An inline fragment in a selection on an interface: for one of its types, or for the interface itself. */
 function fragment(
   schema: GraphQLSchema,
   type: GraphQLObjectType | GraphQLInterfaceType,

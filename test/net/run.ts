@@ -4,7 +4,7 @@
  *   npm run net                        # exits with 1 and shows the differences if there are any
  *   npm run net -- pets                # only scenarios whose name contains this
  *   npm run net -- --record            # writes the transcript and the wording
- *   npm run net -- --record-messages   # writes the wording, after a commit about texts
+ *   npm run net -- --record-messages   # writes only the wording, after a change of texts
  *   npm run net -- --embedded          # only on the embedded database; --postgres: only on PostgreSQL
  *   npm run net -- --bail              # stops after the first scenario that differs
  */
@@ -19,7 +19,7 @@ import { type Databases, embeddedDatabases, postgresDatabases, startServer } fro
 const POSTGRES = process.env.TEST_DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
 const REDIS = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379/1';
 
-/** As many as there are cores, and one that waits. */
+/** The number of scenarios that run at once: two keep the cores busy while the third waits. */
 const AT_ONCE = 3;
 
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
@@ -54,7 +54,7 @@ async function record(scenario: Scenario, databases: Databases): Promise<Recorde
   return { scenario, entries: net.entries };
 }
 
-/** A database of the Redis server for one scenario: the last ones, which nothing else uses. */
+/** The number of the next Redis database for a scenario. It counts down, because the tests use the first databases. */
 let redisDatabase = 15;
 async function emptyRedis(): Promise<{ REDIS_URL: string }> {
   const url = new URL(REDIS);
@@ -74,7 +74,7 @@ function messagesOf(entries: readonly Entry[]): string {
   return `${worded.map(({ text, messages }) => `${text.split('\n')[0]}\n${messages.join('\n')}`).join('\n\n')}\n`;
 }
 
-/** @returns whether the text of a file is `text`; shows the differences. */
+/** Compares a file with `text`, and prints the differences. @returns whether they are equal. */
 function isAsRecorded(file: string, text: string, where: string): boolean {
   let expected = '';
   try {
@@ -121,7 +121,7 @@ async function run(databases: Databases): Promise<{ failed: number; requests: nu
   return { failed, requests };
 }
 
-/** Compares with the files, or writes them: of what runs on both databases, the embedded one records. */
+/** Compares the entries with the files, or writes them. If a scenario runs on both databases, the embedded one records. */
 function settle(scenario: Scenario, entries: readonly Entry[], kind: Databases['kind']): boolean {
   const [transcript, messages] = ['transcript', 'messages'].map((directory) => {
     mkdirSync(join(__dirname, directory), { recursive: true });

@@ -12,7 +12,7 @@ export interface Scenario {
   readonly settings?: Record<string, string | undefined>;
   /** The only database that it runs on; by default both, with the same transcript. */
   readonly only?: 'embedded' | 'postgres';
-  /** Whether one database is enough, since nothing that it shows depends on the database: it runs on PostgreSQL, if both are run. */
+  /** Whether one database is enough, because no response depends on it. If both are run, the scenario runs on PostgreSQL. */
   readonly once?: boolean;
   /** Whether it needs a Redis; the gateway then gets a database of its own there. */
   readonly redis?: boolean;
@@ -20,8 +20,8 @@ export interface Scenario {
 }
 
 /**
- * The settings of every scenario: the same access on both databases, callers without a key told apart, and no overload on
- * a busy machine.
+ * The settings of every scenario. Access is the same on both databases, `X-Forwarded-For` distinguishes callers without a
+ * key, and a busy machine does not count as overload.
  */
 export const SETTINGS = {
   ANONYMOUS_ACCESS: 'read',
@@ -29,7 +29,7 @@ export const SETTINGS = {
   LOG_LEVEL: 'error',
 };
 
-/** Who sends a request: a key, or an IP address without one. `admin` is the default. */
+/** The caller of a request: a key, or an IP address without a key. The default is `admin`. */
 export interface Caller {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,13 +37,13 @@ export interface Caller {
 
 export interface Options {
   readonly as?: Caller;
-  /** Request headers; `undefined` removes one. */
+  /** Request headers; a header with the value `undefined` is not sent. */
   readonly headers?: Record<string, string | string[] | undefined>;
-  /** JSON, or the text itself. */
+  /** A value that is sent as JSON, or a text that is sent as it is. */
   readonly body?: unknown;
-  /** Shows ids in the response as these names from here on: `{ rex: 'id' }`, `{ rex: 'data.createPet.id' }`. */
+  /** Names for ids in the response, which the transcript then shows: `{ rex: 'id' }`, `{ rex: 'data.createPet.id' }`. */
   readonly save?: Record<string, string>;
-  /** Also shown in the transcript, beside the request itself. */
+  /** A title that the transcript shows beside the request. */
   readonly title?: string;
 }
 
@@ -64,7 +64,7 @@ export interface Entry {
 
 const ADMIN: Caller = { name: 'admin', headers: { 'x-api-key': ADMIN_KEY } };
 
-/** What a scenario uses. Every request is recorded, unless a method says otherwise. */
+/** The operations of a scenario. Every request is recorded, unless the comment of a method says "Not recorded". */
 export class Net {
   readonly entries: Entry[] = [];
   private readonly normaliser = new Normaliser();
@@ -76,7 +76,7 @@ export class Net {
     return this.server.url;
   }
 
-  /** A caller without a key, at the last part of an IP address of its own. */
+  /** A caller without a key. @param host the last part of its IP address. */
   anonymous(host = 1): Caller {
     return { name: `anonymous ${host}`, headers: { 'x-forwarded-for': `203.0.113.${host}` } };
   }
@@ -138,7 +138,7 @@ export class Net {
     }`);
   }
 
-  /** After `shop`: the next category is 21, pet 31 and order 41, so that no saved id is one of another resource. Not recorded. */
+  /** After `shop`: the next category gets the id 21, pet 31 and order 41, so that all saved ids differ. Not recorded. */
   async spreadIds(): Promise<void> {
     const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
     const kinds = [
@@ -152,7 +152,7 @@ export class Net {
     await this.prepare(`mutation { ${deleted.join(' ')} }`);
   }
 
-  /** `GET /pets?limit=2`. A body that is not a text is sent as JSON. `{rex}` is a saved id. */
+  /** Sends a REST request. @param line such as `GET /pets?limit=2` or `GET /pets/{rex}`, where `{rex}` is a saved id. */
   async rest(line: string, options: Options = {}): Promise<Answer> {
     const [method = '', path = ''] = line.split(/ (.*)/s);
     const target = path.replace(/\{(\w+)\}/g, (_, name) => this.id(name));
@@ -161,7 +161,7 @@ export class Net {
     return answer;
   }
 
-  /** Sends REST requests and records only their status and body, in one entry: for what is refused in the same way. */
+  /** Sends REST requests that are rejected in the same way, and records only their statuses and bodies, in one entry. */
   async table(title: string, requests: readonly (readonly [line: string, body?: unknown])[]): Promise<void> {
     const lines: string[] = [];
     for (const [line, body] of requests) {
@@ -173,7 +173,7 @@ export class Net {
     this.note(title, lines.join('\n'));
   }
 
-  /** A GraphQL operation by POST. */
+  /** Sends a GraphQL operation by POST. */
   async graphql(query: string, variables?: object, options: Options = {}): Promise<Answer> {
     const body = { query, ...(variables && { variables }) };
     const answer = await this.exchange('POST', '/graphql', { ...options, body });
@@ -188,14 +188,14 @@ export class Net {
     return id;
   }
 
-  /** Sends a request that is not recorded. */
+  /** Sends a request. Not recorded. */
   exchange(method: string, path: string, options: Options = {}): Promise<Answer> {
     return send(this.url, method, path, options);
   }
 
   /**
-   * Sends bytes as they are, and records the responses until the server closes the connection, or `quiet` ms pass
-   * without more after the first of them.
+   * Sends raw bytes, and records the responses. Stops when the server closes the connection, or when nothing arrives for
+   * `quiet` ms after the first data.
    */
   async raw(title: string, bytes: string | Buffer | readonly (string | Buffer)[], quiet = 300): Promise<string> {
     const { hostname, port } = new URL(this.url);
@@ -220,7 +220,7 @@ export class Net {
     while (!isClosed && Date.now() - last < (received ? quiet : Math.max(quiet, 5000))) await pause(10);
     socket.destroy();
     this.add(() => {
-      // Responses to pipelined requests come in their order, though the requests may be charged in another.
+      // Pipelined requests may be charged in another order than that of their responses, so their quotas vary.
       const isPipelined = received.split('HTTP/1.1 ').length > 2 && !received.startsWith('HTTP/1.1 100');
       const text = this.responses(Buffer.from(received)).filter((line) => !isPipelined || !line.startsWith('quota '));
       return [`== ${this.normaliser.text(title)}`, ...text, isClosed ? 'closed' : 'kept open'].join('\n');
@@ -228,7 +228,7 @@ export class Net {
     return received;
   }
 
-  /** The lines for what was received on a connection. */
+  /** The lines of the transcript for the responses received on a connection. */
   private responses(received: Buffer): string[] {
     const end = received.indexOf('\r\n\r\n');
     if (end < 0) return received.length ? [received.toString()] : [];
@@ -238,9 +238,9 @@ export class Net {
     const headers = Object.fromEntries(
       lines.map((line) => [line.split(':')[0]?.toLowerCase(), line.replace(/^[^:]*: ?/, '')]),
     );
-    // What the HTTP parser refuses is counted for the address, whatever key the request has.
+    // A request that the HTTP parser rejects counts for the IP address, even if it has a key.
     const caller = String(headers['x-ratelimit-limit']) === '60' ? 'the address of this machine' : ADMIN.name;
-    // The response to a HEAD has the length of a body, but none.
+    // The response to a HEAD request has a Content-Length, but no body.
     const isNext = rest.subarray(0, 5).toString() === 'HTTP/';
     const length = isNext ? 0 : Number(headers['content-length'] ?? (/ (204|304) /.test(statusLine) ? 0 : rest.length));
     return [
@@ -260,8 +260,8 @@ export class Net {
 
   /**
    * Follows the cursors of a list from one end to the other, in pages of `size`, and records the ids of each page.
-   * @param field the list without page arguments: `pets(filter: { name: "r" } %)`, where `%` is where they go; below
-   *   other fields: `category(id: 1) > pets(%)`.
+   * @param field the list, with `%` in place of the page arguments: `pets(filter: { name: "r" } %)`. A nested list is
+   *   written as `category(id: 1) > pets(%)`.
    */
   async walk(field: string, size: number, way: 'forward' | 'backward' = 'forward', key = 'id'): Promise<void> {
     const pages: string[] = [];
@@ -410,12 +410,12 @@ export class Net {
     this.normaliser.isIntrospection = false;
   }
 
-  /** Tags are opaque, and so is what a request makes of one. */
+  /** Replaces an entity tag in a request header with a placeholder, because tags are opaque. */
   private requestHeader(header: string): string {
     return shortened(this.normaliser.text(header.replace(/^(if-(?:none-)?match: ).*"[^"]{6,}".*$/i, '$1«etag»')));
   }
 
-  /** Pages and scripts are left out, apart from that there is one; so is what is not worth a line. */
+  /** The body in the transcript. For bodies that are not data, such as pages and scripts, it is only the media type. */
   private body({ headers, text }: Answer): string[] {
     if (!text) return ['(no body)'];
     const type = String(headers['content-type'] ?? '');
@@ -434,33 +434,33 @@ export class Net {
 /** Records messages of a WebSocket. */
 export interface Socket {
   send(message: object | string): void;
-  /** Waits for `count` messages that are not recorded yet. @returns whether they came before the end of the connection. */
+  /** Waits for `count` messages that are not recorded yet. @returns whether they arrived before the connection ended. */
   received(count: number): Promise<boolean>;
-  /** Records what has been received, once that is `count` messages, or the connection is closed. */
+  /** Waits for `count` messages or the end of the connection, and records what was received. */
   record(title: string, count: number): Promise<void>;
-  /** Records what has been received until the server closes the connection. */
+  /** Waits until the server closes the connection, and records what was received. */
   recordEnd(title: string): Promise<void>;
   close(): void;
 }
 
 export interface Stream {
-  /** Records what has been received, once that is `count` events, or the stream is over. */
+  /** Waits for `count` events or the end of the stream, and records what was received. */
   record(title: string, count: number): Promise<void>;
   close(): void;
 }
 
-/** A long text by its beginning and length: data is compared as bytes, but nobody reads 100 kilobytes. */
+/** Shortens a long text to its beginning and length, so that the transcript stays readable. */
 function shortened(text: string): string {
   return text.length > 6000 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
 }
 
-/** An error of the database may be reported at its root field instead of at the field that was read. */
+/** Shortens the path of a database error to its root field, because the error may occur there or at a nested field. */
 function withRootPaths(text: string): string {
   if (!/"(SERVICE_UNAVAILABLE|INTERNAL_SERVER_ERROR)"/.test(text)) return text;
   return text.replace(/"path":\["(\w+)"[^\]]*\]/g, '"path":["$1"]');
 }
 
-/** No headers of the same response say how much is left. */
+/** Hides the remaining requests in a message that has no quota headers to compare them with. */
 function withoutQuota(text: string): string {
   return text.replace(/"remaining":\{"minute":\d+,"day":\d+\}/g, '"remaining":«left»');
 }
@@ -469,7 +469,7 @@ function textOf(body: unknown): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-/** Sends a request on a connection of its own; again if a busy machine made the gateway shed it, which uses no quota. */
+/** Sends a request on a new connection. Retries requests that the gateway sheds under load, since they use no quota. */
 export async function send(origin: string, method: string, path: string, options: Options = {}): Promise<Answer> {
   for (let left = 50; ; left--) {
     const answer = await sendOnce(origin, method, path, options);

@@ -30,7 +30,7 @@ export interface Server {
   drop(): Promise<void>;
 }
 
-/** Creates empty, migrated databases, each a copy of one that a first start of the gateway made. */
+/** Creates empty, migrated databases, each a copy of a database that the first start of a gateway created. */
 export interface Databases {
   readonly kind: 'embedded' | 'postgres';
   create(): Promise<{ environment: Record<string, string>; drop(): Promise<void> }>;

@@ -17,7 +17,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   const categories = clientOf(name, () => gateway, CATEGORIES);
   const pets = clientOf(name, () => gateway, PETS);
 
-  test('categories are read one by one and as a list; one that does not exist is not found', async () => {
+  test('categories are read by id and as a list; an unknown id is not found', async () => {
     expect([await categories.read(1), await categories.read(7)]).toEqual([DOGS, null]);
     expect(await categories.list()).toEqual([DOGS, CATS]);
   });
@@ -41,7 +41,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     ['the name, trimmed', { name: ' Hounds ' }, { ...DOGS, name: 'Hounds' }],
     ['the description', { description: 'They howl.' }, { ...DOGS, description: 'They howl.' }],
     ['the description, which null removes', { description: null }, { ...DOGS, description: null }],
-  ])('an update changes only what it gives: %s', async (_what, input, after) => {
+  ])('an update changes only the given fields: %s', async (_what, input, after) => {
     expect(await categories.update(1, input)).toEqual(after);
     expect(await categories.list()).toEqual([after, CATS]);
   });
@@ -61,7 +61,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await pets.list()).toHaveLength(3);
   });
 
-  test('an empty category is deleted once, also when two callers do so at once', async () => {
+  test('an empty category is deleted only once if two callers delete it at the same time', async () => {
     await pets.remove(3);
     const answers = await Promise.all([categories.remove(2), categories.remove(2)]);
     expect(answers).toContain('removed');
@@ -69,7 +69,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await categories.list()).toEqual([DOGS]);
   });
 
-  test('a category that is deleted while a pet is moved in leaves no pet without a category', async () => {
+  test('deleting a category while a pet is moved into it leaves no pet without a category', async () => {
     for (let id = 3; id <= 12; id++) {
       await categories.create({ name: 'Birds' });
       const [deleted, created] = await Promise.all([
@@ -83,7 +83,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   });
 });
 
-test('a category has its pets, which can be filtered and sorted', async () => {
+test('a category returns its pets, which can be filtered and sorted', async () => {
   const query = `{ category(id: 1) {
     all: pets(orderBy: { field: NAME }) { totalCount nodes { name } }
     pending: pets(filter: { statuses: [pending] }) { totalCount nodes { name } }
@@ -108,7 +108,7 @@ test.each<[object, object]>([
     { name: 'Dogs', description: null },
     { id: 1, name: 'Dogs' },
   ],
-])('PUT replaces a category, as it would be created: %j', async (body, category) => {
+])('PUT replaces a category, with the same defaults as a create: %j', async (body, category) => {
   expect(await send(gateway, 'PUT /categories/1', body)).toMatchObject({ status: 200, json: category });
   expect((await send(gateway, 'GET /categories/1')).json).toStrictEqual(category);
 });

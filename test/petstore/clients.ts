@@ -12,12 +12,12 @@ export interface Refusal {
   details: Detail[];
 }
 
-/** A resource: where each interface has it. */
+/** A resource: its GraphQL type and fields, and its REST path. */
 interface Resource {
   readonly type: string;
   readonly fields: string;
   readonly path: string;
-  /** Fields of GraphQL: of one row, of the list, and those that create, update and remove. */
+  /** The GraphQL root field of each operation. */
   readonly read: string;
   readonly list: string;
   readonly create: string;
@@ -93,7 +93,7 @@ function graphqlClient(gateway: () => Gateway, { type, fields, ...resource }: Re
       return data.it;
     }
     const { code, status: own, details = [] } = error.extensions as unknown as Refusal;
-    // A field that fails leaves the response's status.
+    // The response has the status of the error only if no field ran. If a field failed, the status is 200.
     expect([errors.length, status]).toEqual([1, data === undefined ? own : 200]);
     return { code, status: own, message: error.message, details: details.map(withoutInput) };
   };

@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-// Order 1 has two units of pet 1, of which three are left; of pet 2 ten are, and pet 3 is not tracked.
+// Order 1 reserves two units of pet 1. In stock are three units of pet 1 and ten of pet 2. Pet 3 is not tracked.
 test.each<[string, ...string[]]>([
   ['createPet(input: { name: "Mia", categoryId: 1 }) { id }', 'pet CREATED 4'],
   ['updatePet(id: 1, input: { name: "Max" }) { id }', 'pet UPDATED 1'],
@@ -36,7 +36,7 @@ test.each<[string, ...string[]]>([
   ['updateOrder(id: 1, input: { petId: 3 }) { id }', 'inventory UPDATED 1', 'order UPDATED 1'],
   ['updateOrder(id: 1, input: { complete: true }) { id }', 'order UPDATED 1'],
   ['cancelOrder(id: 1) { id }', 'order DELETED 1', 'inventory UPDATED 1'],
-])('%s is announced, with its change of stock', async (field, ...expected) => {
+])('%s is announced, together with the change of stock that it causes', async (field, ...expected) => {
   await gateway.data(`mutation { ${field} }`);
   expect(changes.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`)).toEqual(expected);
 });
@@ -61,7 +61,7 @@ test('a deleted row is announced with the rows that it belongs to', async () => 
   ]);
 });
 
-test('concurrent changes are each announced with the state just before them', async () => {
+test('each of several concurrent changes is announced with the state just before it', async () => {
   const ids = Array.from({ length: 20 }, (_, i) => String(i + 3));
   await gateway.data(`mutation { ${ids.map((id) => `c${id}: createCategory(input: { name: "${id}" }) { id }`)} }`);
   const move = 'mutation ($categoryId: ID) { updatePet(id: 1, input: { categoryId: $categoryId }) { id } }';

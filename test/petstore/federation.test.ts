@@ -44,7 +44,7 @@ describe('entities', () => {
       ],
       [pet('2'), BELLO],
       [pet('99'), null],
-      // Numbers are ids too, and what else a router sends along is ignored.
+      // An id may be a number. Other fields that a router sends are ignored.
       [
         { __typename: 'Category', id: 2, weight: { grams: 1 } },
         { __typename: 'Category', name: 'Cats' },
@@ -62,7 +62,7 @@ describe('entities', () => {
     expect(await subgraph.data(literal)).toEqual({ _entities: [{ name: 'Rex' }] });
   });
 
-  test('of one type, up to a hundred, are read by one statement, with their selected relations', async () => {
+  test('of one type and their relations are read by one statement, for up to a hundred entities', async () => {
     const log = StatementLog.of(gateway.database);
     const representations = Array.from({ length: 100 }, (_, index) => pet(String(index + 1)));
     const { _entities } = await subgraph.data<{ _entities: (object | null)[] }>(ENTITIES, { representations });
@@ -70,7 +70,7 @@ describe('entities', () => {
     expect([_entities.filter(Boolean).length, log.ofShop.length]).toEqual([3, 1]);
   });
 
-  test('are found by a router with the keys of the answer before, for its own key or the key of its user', async () => {
+  test('are found by the ids of an earlier response, with the API key of the router or of its user', async () => {
     const keys = 'query A__petstore__0 { pets(first: 2) { nodes { __typename id } } }';
     const { pets } = await subgraph.data<{ pets: { nodes: object[] } }>(keys);
     const user = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 2, scopes: ['READ'] });
@@ -79,7 +79,7 @@ describe('entities', () => {
     expect(await subgraph.data(ENTITIES, { representations: pets.nodes })).toEqual(found);
     const { data, extensions } = await asUser(ENTITIES);
     expect(data).toEqual(found);
-    // However many they are, they count as one request; the SDL counts as none.
+    // Any number of entities counts as one request. The SDL is free of quota.
     expect(extensions).toMatchObject({ cost: { operation: 1, remaining: { minute: 1 } } });
     expect((await asUser(SDL)).extensions).toMatchObject({ cost: { operation: 0, remaining: { minute: 1 } } });
     const rename = 'mutation { updatePet(id: 2, input: { name: "Routed" }) { id } }';
@@ -118,7 +118,7 @@ describe('entities', () => {
     expect(await refusalOf(subgraph, ENTITIES, { representations })).toMatchObject({ ...refusal, details });
   });
 
-  test('need the scope READ, the SDL none', async () => {
+  test('need the scope READ; the SDL needs no scope', async () => {
     const closed = await gateway.another({ SUBGRAPH: 'true', ANONYMOUS_ACCESS: 'none' });
     const { status, errors } = await closed.graphql(ENTITIES, { representations: [pet('1')] }, anonymous);
     expect([status, errors[0]?.extensions?.code]).toEqual([401, 'UNAUTHENTICATED']);
@@ -126,7 +126,7 @@ describe('entities', () => {
     await closed.close();
   });
 
-  test('have an estimated cost that follows their number', async () => {
+  test('have an estimated cost that grows with their number', async () => {
     const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
       ... on Category { pets(first: 100) { nodes { id name status category { id name } } } }
     } }`;
@@ -150,14 +150,14 @@ describe('the schema', () => {
     type PageInfo @shareable { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
   `;
 
-  test('has nothing of federation without the setting', async () => {
+  test('has no types or directives of federation unless SUBGRAPH is set', async () => {
     for (const query of [SDL, '{ _entities(representations: []) { __typename } }'])
       expect((await gateway.graphql(query)).errors[0]?.extensions?.code).toBe('GRAPHQL_VALIDATION_FAILED');
     const { body } = await gateway.app.inject({ url: '/schema.graphql' });
     expect(body).not.toMatch(/@key|@shareable|_Any|_Entity|_Service|federation/);
   });
 
-  test('of a subgraph is served, and composes with one that refers to each entity and has its own pages', async () => {
+  test('of a subgraph is served, and composes with another subgraph that uses its entities and PageInfo', async () => {
     const { _service } = await subgraph.data<{ _service: { sdl: string } }>(SDL);
     const { body } = await subgraph.app.inject({ url: '/schema.graphql' });
     expect(body).toBe(_service.sdl);
@@ -181,7 +181,7 @@ describe('the schema', () => {
   });
 });
 
-test('with trusted documents only, a router may send those in the manifest', async () => {
+test('with TRUSTED_DOCUMENTS_ONLY, a router may send only the documents in the manifest', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'petstore-subgraph-'));
   const manifest = join(directory, 'manifest.json');
   const operations = [{ id: 'entities', name: 'Entities', type: 'query', body: ENTITIES }];
@@ -193,7 +193,7 @@ test('with trusted documents only, a router may send those in the manifest', asy
   expect((await trusting.graphql(ENTITIES, variables, headers)).data).toEqual({ _entities: [null] });
   const { status, errors } = await trusting.graphql(ENTITIES.replace('quantity', 'id'), variables, headers);
   expect([status, errors[0]?.extensions?.code]).toEqual([403, 'QUERY_NOT_IN_SAFELIST']);
-  // Composition uses no quota, and needs no trust.
+  // The query for the SDL, which composition sends, is accepted without being in the manifest.
   expect((await trusting.graphql(SDL, {}, headers)).status).toBe(200);
   await trusting.close();
   await rm(directory, { recursive: true });

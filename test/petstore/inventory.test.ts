@@ -22,7 +22,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await inventory.list()).toEqual([ITEM]);
   });
 
-  test("an entry has the pet's own status", async () => {
+  test("an entry shows the pet's status", async () => {
     await pets.update(1, { status: 'sold' });
     expect(await inventory.read(1)).toEqual({ ...ITEM, status: 'sold' });
   });
@@ -51,21 +51,21 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await inventory.list()).toEqual([ITEM]);
   });
 
-  test('stock that is no longer tracked limits no order', async () => {
+  test('orders are not limited by stock that is no longer tracked', async () => {
     expect(await orders.create({ petId: 1, quantity: 4 })).toMatchObject({ code: 'INSUFFICIENT_STOCK' });
     expect([await inventory.remove(1), await inventory.read(1)]).toEqual(['removed', null]);
     expect(await orders.create({ petId: 1, quantity: 4 })).toMatchObject({ quantity: 4 });
     expect(await pets.read(1)).not.toBeNull();
   });
 
-  test('an entry is removed once, also when two callers do so at once', async () => {
+  test('an entry is removed only once if two callers remove it at the same time', async () => {
     const answers = await Promise.all([inventory.remove(1), inventory.remove(1)]);
     expect(answers).toContain('removed');
     expect(answers).toContainEqual(expect.objectContaining({ code: 'NOT_FOUND', status: 404 }));
   });
 });
 
-test('an entry has its pet', async () => {
+test('an entry returns its pet', async () => {
   expect(await gateway.data('{ inventoryItem(petId: 1) { pet { name inventory { quantity } } } }')).toEqual({
     inventoryItem: { pet: { name: 'Rex', inventory: { quantity: 3 } } },
   });

@@ -26,24 +26,24 @@ interface Row {
 }
 
 interface Filter {
-  /** The parameter of REST. */
+  /** The query parameter in REST. */
   readonly parameter: string;
   readonly values: fc.Arbitrary<unknown>;
   passes(row: Row, value: never): boolean;
 }
 
-/** A list over both interfaces, and the same in memory. */
+/** A list of the API: how GraphQL and REST read it, and how to compute its rows in memory. */
 interface List {
   readonly field: string;
-  /** Of the filter and the order: `Pet` of `PetFilter`. */
+  /** The prefix of its types for filter and order: `Pet` for `PetFilter` and `PetSort`. */
   readonly type: string;
   readonly key: 'id' | 'petId';
-  /** Where REST has it. */
+  /** The REST path; absent if REST does not have the list. */
   readonly path?: string;
-  /** The list whose rows have this list, and which of them a row belongs to. */
+  /** Of a nested list: the field of the parent list, and the id of a row's parent. */
   readonly parents?: { readonly field: string; of(row: Row): unknown };
   rows(world: World): readonly Row[];
-  /** What is sorted by, the id first, with the parameter of REST. */
+  /** The sort fields, the id first. Each has its name in REST, and the value by which a row is sorted. */
   readonly sorts: Readonly<Record<string, readonly [parameter: string, value: (row: Row) => string | number]>>;
   readonly filters: Readonly<Record<string, Filter>>;
 }
@@ -53,7 +53,7 @@ const idUpTo = (max: number) => {
   const far = fc.constant('9223372036854775807');
   return fc.oneof({ weight: 9, arbitrary: number }, { weight: 5, arbitrary: number.map(String) }, far);
 };
-/** A list of values, or one, which GraphQL takes as a list of one. */
+/** A list of values, or a single value, which GraphQL coerces to a list of one item. */
 const some = (value: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 7, arbitrary: fc.array(value, { maxLength: 6 }) }, value);
 const among = (parameter: string, field: keyof Row, value: fc.Arbitrary<unknown>): Filter => ({
@@ -70,7 +70,7 @@ const QUANTITIES = [-1, 0, 1, 2, 3, 2147483647];
 const named: Filter = {
   parameter: 'name',
   values: fc.constantFrom(...TEXTS),
-  /** Contains a text of three characters and more, begins with a shorter one. */
+  /** Whether the name contains the text. A text of fewer than three characters must be the start of the name. */
   passes({ name = '' }: Row, value: string) {
     const [own, wanted] = [name.toLowerCase(), value.toLowerCase()];
     return [...value].length < 3 ? own.startsWith(wanted) : own.includes(wanted);
@@ -151,8 +151,8 @@ const [PETS, PETS_OF_CATEGORIES] = LISTS as [List, List];
 const INVENTORY = LISTS.at(-1) as List;
 
 /**
- * 'émi' is in few names, all at the end; 'rex' in many, none of them at either end by name, and none begins with it; many begin
- * with 'Aaron' and 'zoe', far from each other. There is stock of more pets than are sorted.
+ * Sorted by name, few names contain 'émi', all at the end. Many contain 'rex', but none begins with it or is at an end.
+ * Many begin with 'Aaron' or 'zoe', far from each other. More pets have stock than the list reads before it sorts.
  */
 const LARGE: World = {
   categories: Array.from({ length: 3000 }, (_, i) => ({ id: i + 1, name: nameOf(i) })),
@@ -200,7 +200,7 @@ interface Page {
   readonly edges: readonly { cursor: string; node: { id: string } }[];
 }
 
-/** The ids of the rows that have the list, of those that are asked. */
+/** The ids of the parent rows whose nested lists are read. */
 const PARENTS = [1, 2, 3, 4];
 
 /** A query for a page of the list, with all of its arguments as variables. */
@@ -225,7 +225,7 @@ function queryOf({ field, type, key, parents }: List): string {
   return `query (${declared.join(', ')}) { ${body} }`;
 }
 
-/** Reads a page of the list, of each parent. */
+/** Reads a page of the list. Of a nested list, reads a page for each of {@link PARENTS}. */
 async function read(list: List, args: object): Promise<{ parent: number; page: Page }[]> {
   const data = await gateway.data<{ list: Page; parents: { nodes: { id: string; list: Page }[] } }>(
     queryOf(list),
@@ -235,7 +235,7 @@ async function read(list: List, args: object): Promise<{ parent: number; page: P
   return data.parents.nodes.map(({ id, list }) => ({ parent: Number(id), page: list }));
 }
 
-/** Reads a page of the rows of all parents. */
+/** Reads a page of the top-level list, which has the rows of all parents. */
 async function readWhole(list: List, args: object): Promise<Page & { ids: number[] }> {
   const [{ page } = { page: undefined }] = await read({ ...list, parents: undefined }, args);
   if (!page) throw new Error('no page');
@@ -248,14 +248,14 @@ function compared(a: string | number, b: string | number): number {
   return typeof a === 'number' ? a - Number(b) : Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
 }
 
-/** What is asked for. */
+/** A generated request for a page. */
 interface Asked {
   readonly orderBy: { readonly field?: string; readonly direction?: string } | null;
   readonly isBackward: boolean;
   readonly size: number;
-  /** Whether the bounds are rows that the filter matches, not any rows. */
+  /** Whether the cursors are taken only from rows that match the filter, not from all rows. */
   readonly isWithin: boolean;
-  /** The bounds, as parts of these rows. */
+  /** The rows of the cursors `after` and `before`, as fractions of these rows: 0.5 is the middle row. */
   readonly from: number | null;
   readonly to: number | null;
 }
@@ -307,7 +307,7 @@ async function look(world: World, list: List, filter: Record<string, unknown>, a
     });
     expect(page.edges.at(-1)?.cursor ?? null).toBe(page.pageInfo.endCursor);
 
-    // REST has neither empty lists of values, nor pages before a row.
+    // REST supports neither empty lists of filter values, nor pages before a cursor.
     const isEmpty = (wanted: unknown) => Array.isArray(wanted) && !wanted.length;
     if (!list.path || isBackward || bounds.before || Object.values(filter).some(isEmpty)) continue;
     const query = new URLSearchParams();
@@ -352,7 +352,7 @@ describe.each(SHOPS)('in a %s', (_shop, world) => {
   beforeAll(() => fill(gateway.database, world));
 
   test.each(LISTS.map((list): [string, List] => [`${list.field} of ${list.parents?.field ?? 'all'}`, list]))(
-    '%s are the same as in memory, with any filters, in any order, between any cursors',
+    '%s equal the rows computed in memory, for any filters, sort order and cursors',
     async (_name, list) => {
       const filter = fc.record(
         Object.fromEntries(
@@ -382,12 +382,12 @@ describe('in a large shop', () => {
     ['names', PETS, 'name', TEXTS],
     ['names of a category', PETS_OF_CATEGORIES, 'name', TEXTS],
     ['quantities', INVENTORY, 'maxQuantity', QUANTITIES],
-  ])('%s are found by every value of their filter', async (_what, list, name, values) => {
+  ])('%s are filtered like the rows in memory, for each value of the filter', async (_what, list, name, values) => {
     const asked = { orderBy: null, isBackward: false, size: 12, isWithin: false, from: null, to: null };
     for (const value of values) await look(LARGE, list, { [name]: value }, asked);
   });
 
-  test.each([PETS, PETS_OF_CATEGORIES])('names are found among many values of other filters: %#', async (list) => {
+  test.each([PETS, PETS_OF_CATEGORIES])('a name filter works with many other values: list %#', async (list) => {
     const categoryIds = Array.from({ length: 200 }, (_, i) => i + 2);
     const filter = { name: 'kkkk', categoryIds, statuses: ['available', 'sold'] };
     for (const direction of ['ASC', 'DESC'])
@@ -404,7 +404,7 @@ describe('in a large shop', () => {
       }
   });
 
-  test.each([true, false])('stock of more pets than are sorted is in order: backward %s', async (isBackward) => {
+  test.each([true, false])('stock is in order with more rows than are sorted: backward %s', async (isBackward) => {
     for (const direction of ['ASC', 'DESC'])
       for (const from of [null, 0.4, 0.999]) {
         const orderBy = { field: 'QUANTITY', direction };
@@ -447,7 +447,7 @@ describe('in a large shop', () => {
   });
 });
 
-test('a total is counted up to 10,000, and says if there are more', async () => {
+test('totalCount stops at 10,000, and totalCountRelation says whether there are more rows', async () => {
   await fill(gateway.database, { categories: [], pets: [], orders: [] });
   const insert = (count: number) =>
     gateway.database.query(statement('insert into orders (complete) select false from generate_series(1, $1::int)'), [
@@ -468,7 +468,7 @@ test('a total is counted up to 10,000, and says if there are more', async () => 
   expect(await total({ complete: true })).toEqual([0, 'EQUAL']);
 });
 
-/** The bytes of a cursor that name its list and order. */
+/** The number of bytes at the start of a cursor that identify its list and sort order. */
 const TAG = 8;
 
 describe('a cursor', () => {
@@ -495,14 +495,14 @@ describe('a cursor', () => {
         paths: [side],
       });
     }
-    // A URL has no lone surrogates.
+    // A URL cannot contain a lone surrogate.
     if (!list.path || !wrong.isWellFormed()) return;
     const sort = `${orderBy.direction === 'DESC' ? '-' : ''}${list.sorts[orderBy.field]?.[0]}`;
     const rest = await send(gateway, `GET ${list.path}?sort=${sort}&cursor=${encodeURIComponent(wrong)}`);
     expect(rest).toMatchObject({ status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'cursor' }] } });
   };
 
-  test('is rejected if its list is unreadable, if it is cut off before the key, or has anything added', async () => {
+  test('is rejected if its tag is changed, if it is truncated before the key, or if characters are added', async () => {
     const bytes = Buffer.from(cursor, 'base64url');
     for (let at = 0; at < TAG; at++) {
       const changed = Buffer.from(bytes);
@@ -518,7 +518,7 @@ describe('a cursor', () => {
     expect((await readWhole(PETS, { ...NAME, after: cursor })).ids).toEqual([2]);
   });
 
-  test('is rejected by every other list and order', async () => {
+  test('is rejected by every other list and sort order', async () => {
     for (const list of LISTS)
       for (const field of Object.keys(list.sorts))
         for (const direction of ['ASC', 'DESC'])
@@ -534,7 +534,7 @@ describe('a cursor', () => {
     );
   });
 
-  // The tag is not secret: anybody can forge keys that the database cannot read.
+  // The tag is not secret, so a client can forge a cursor whose key the database cannot parse.
   test.each<[string, string, string, string, string]>([
     ['a non-numeric id', 'pets', 'ID', 'x', ''],
     ['an id beyond int64', 'pets', 'ID', '9223372036854775808', ''],

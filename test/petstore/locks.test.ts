@@ -19,7 +19,7 @@ onPostgres('two changes at the same moment', () => {
     await other.connect();
   });
   beforeEach(async () => {
-    // Its order has two units of pet 1.
+    // Creates an order that reserves two units of pet 1.
     await fillShop(gateway.database);
     await gateway.data(`mutation {
       a: setInventory(petId: 1, input: { quantity: ${STOCK - 2} }) { petId }
@@ -47,8 +47,8 @@ onPostgres('two changes at the same moment', () => {
     ['to other quantities', ['quantity: 3', 'quantity: 4'], ['1: 3', '1: 4']],
     ['to another pet', ['petId: 2', 'petId: 2'], ['2: 2']],
     ['to another pet and another quantity', ['petId: 2', 'quantity: 5'], ['2: 5']],
-  ])('of one order %s: neither is lost, and every unit is counted once', async (_what, inputs, possible) => {
-    // Both are held where they change the stock, after they have read the order.
+  ])('of one order %s are both applied, and every unit is counted once', async (_what, inputs, possible) => {
+    // The lock makes both changes wait when they update the stock. By then they have read the order.
     await other.query('begin; select from inventory for update');
     const changes = inputs.map((input) => gateway.data(`mutation { updateOrder(id: 1, input: { ${input} }) { id } }`));
     await until(() => areWaiting(2));
@@ -66,7 +66,7 @@ onPostgres('two changes at the same moment', () => {
   test.each([
     ['cancelled', 'cancelOrder(id: 1) { id }', STOCK],
     ['changed', 'updateOrder(id: 1, input: { quantity: 3 }) { id }', STOCK - 3],
-  ])('the pet of an order that is %s is not deleted, and neither waits for the other', async (_what, field, left) => {
+  ])('that delete a pet while its order is %s keep the pet, without a deadlock', async (_what, field, left) => {
     const before = await deadlocks();
     await other.query('begin; select from inventory for update');
     const deleted = gateway.graphql('mutation { deletePet(id: 1) { id } }');
@@ -81,12 +81,12 @@ onPostgres('two changes at the same moment', () => {
     expect(inventoryItem).toEqual({ quantity: left });
   });
 
-  test('two that track stock for the first time announce one entry', async () => {
+  test('that both start to track the stock of a pet announce one created entry', async () => {
     const kinds: string[] = [];
     const listener: ChangeListener = ({ topic, kind }) => kinds.push(`${topic} ${kind}`);
     gateway.database.listeners.add(listener);
     await gateway.data('mutation { removeInventory(petId: 2) { petId } }');
-    // Both are held where the entry refers to the pet.
+    // The lock makes both changes wait when they insert the entry, which refers to the pet.
     await other.query('begin; select from pets for update');
     const set = [3, 4].map((quantity) =>
       gateway.data(`mutation { setInventory(petId: 2, input: { quantity: ${quantity} }) { quantity } }`),

@@ -18,7 +18,7 @@ const NODES = `query ($ids: [ID!]!) {
   nodes(ids: $ids) { __typename nodeId ... on Pet { name } ... on Category { name } ... on Order { quantity } ... on InventoryItem { stock: quantity } }
 }`;
 
-test('every object has a nodeId of its own, by which it is found again', async () => {
+test('every object has a unique nodeId, by which node and nodes find it', async () => {
   const { pet, category, order } = await gateway.data(
     '{ pet(id: 1) { nodeId inventory { nodeId } } category(id: 1) { nodeId } order(id: 1) { nodeId } }',
   );
@@ -35,7 +35,7 @@ test('every object has a nodeId of its own, by which it is found again', async (
   for (const node of found) expect(await gateway.data(NODE, { id: node.nodeId })).toEqual({ node });
 });
 
-test('it is the same however the object is read: as JSON, in columns, after a change', async () => {
+test('an object has the same nodeId in a list, in an edge, as a relation and after a change', async () => {
   await gateway.database.query(statement('insert into pets (id, name, category_id) values ($1::bigint, $2::text, 1)'), [
     LARGEST,
     'Largest',
@@ -63,7 +63,7 @@ test('REST has no nodeId', async () => {
   expect(JSON.parse(body)).toEqual([{ id: 1, name: 'Rex', status: 'available', categoryId: 1 }]);
 });
 
-test('nodes are in the order of the ids, with null for those that do not exist, and read once for each type', async () => {
+test('nodes are in the order of the ids, null for unknown ids, and read with one statement for each type', async () => {
   const log = StatementLog.of(gateway.database);
   const ids = [
     nodeIdOf('Pet', 2),
@@ -81,7 +81,7 @@ test('nodes are in the order of the ids, with null for those that do not exist, 
   expect(await gateway.data('query ($id: ID!) { node(id: $id) { nodeId } }', { id: ids[2] })).toEqual({ node: null });
 });
 
-test('the relations of a node are read with it', async () => {
+test('nodes of two types and their relations are read with three statements', async () => {
   const log = StatementLog.of(gateway.database);
   const query = `query ($ids: [ID!]!) {
     nodes(ids: $ids) { ... on Pet { name category { name } orders { nodes { quantity } } } ... on Order { pet { name } } }
@@ -98,7 +98,7 @@ test('the relations of a node are read with it', async () => {
   expect(log.ofShop).toHaveLength(3);
 });
 
-describe('rejected', () => {
+describe('an id is rejected if it', () => {
   const rejected = { code: 'BAD_USER_INPUT', status: 400 };
 
   test.each<[string, unknown]>([
@@ -116,7 +116,7 @@ describe('rejected', () => {
     expect(await refusalOf(gateway, literal)).toMatchObject({ ...rejected, paths: ['id'] });
   });
 
-  test('are more than a hundred', async () => {
+  test('is one of more than a hundred ids', async () => {
     const ids = Array.from({ length: 101 }, () => nodeIdOf('Pet', 1));
     expect(await refusalOf(gateway, NODES, { ids })).toMatchObject({ ...rejected, paths: ['ids'] });
     expect((await gateway.data<{ nodes: object[] }>(NODES, { ids: ids.slice(1) })).nodes).toHaveLength(100);
@@ -126,20 +126,20 @@ describe('rejected', () => {
     'pet(id: $id) { id }',
     'pets(filter: { ids: [$id] }) { totalCount }',
     'inventoryItem(petId: $id) { petId }',
-  ])('is a nodeId instead of an integer: %s', async (field) => {
+  ])('is a nodeId where an integer is expected: %s', async (field) => {
     const query = `query ($id: ID!) { ${field} }`;
     expect(await refusalOf(gateway, query, { id: nodeIdOf('Pet', 1) })).toMatchObject(rejected);
   });
 });
 
-test('node and nodes count as one request each, whatever they find', async () => {
+test('node and nodes each count as one request, however many objects they return', async () => {
   const { headers } = await gateway.createKey();
   const id = nodeIdOf('Pet', 1);
   const query = `{ node(id: "${id}") { nodeId } nodes(ids: ["${id}", "${id}"]) { nodeId } }`;
   expect((await gateway.graphql(query, {}, headers)).extensions).toMatchObject({ cost: { operation: 2 } });
 });
 
-test('introspection names the types', async () => {
+test('introspection lists the types that implement Node', async () => {
   const { __type } = await gateway.data('{ __type(name: "Node") { kind possibleTypes { name } } }');
   const names = ['Pet', 'Category', 'Order', 'InventoryItem'];
   expect(__type).toEqual({

@@ -11,7 +11,7 @@ afterAll(() => gateway.close());
 
 const DAY = '2026-11-21T09:30:00.000Z';
 const MOST = 2147483647;
-/** The shop's order has two units of pet 1, of which three are left. */
+/** The order of a new shop. It reserves two units of pet 1; three more units are in stock. */
 const ORDER = { id: '1', petId: '1', quantity: 2, shipDate: null, complete: false };
 const EMPTY = { id: '2', petId: null, quantity: null, shipDate: null, complete: false };
 
@@ -20,18 +20,18 @@ describe.each(INTERFACES)('over %s', (name) => {
   const inventory = clientOf(name, () => gateway, INVENTORY);
   const pets = clientOf(name, () => gateway, PETS);
 
-  /** Units left by pet, of those whose stock is tracked. */
+  /** The units in stock by pet id, for pets whose stock is tracked. */
   const stock = async () =>
     Object.fromEntries((await inventory.list()).map(({ petId, quantity }) => [petId, quantity]));
   const setStock = (petId: number, quantity: number) => inventory.update(petId, { quantity });
   const ship = (id = 1) => orders.update(id, { complete: true });
 
-  test('orders are read one by one and as a list; one that does not exist is not found', async () => {
+  test('orders are read by id and as a list; an unknown id is not found', async () => {
     expect([await orders.read(1), await orders.read(7)]).toEqual([ORDER, null]);
     expect(await orders.list()).toEqual([ORDER]);
   });
 
-  describe('placing', () => {
+  describe('placing an order with', () => {
     test.each<[string, object, object, number]>([
       ['nothing', {}, {}, 3],
       ['null for every field', { petId: null, quantity: null, shipDate: null, complete: null }, {}, 3],
@@ -66,7 +66,7 @@ describe.each(INTERFACES)('over %s', (name) => {
           details: [{ path: 'quantity', message: 'exceeds the stock: 3' }],
         },
       ],
-    ])('%s is refused, and takes nothing', async (_what, input, refusal) => {
+    ])('%s is refused, and reserves no stock', async (_what, input, refusal) => {
       expect(await orders.create(input)).toMatchObject(refusal);
       expect([await orders.list(), await stock()]).toEqual([[ORDER], { 1: 3 }]);
     });
@@ -87,14 +87,14 @@ describe.each(INTERFACES)('over %s', (name) => {
         { petId: null, quantity: null, shipDate: null, complete: true },
         { petId: null, quantity: null, shipDate: null, complete: true },
       ],
-    ])('changes only what it gives: %s', async (_what, input, changed) => {
+    ])('changes only the given fields: %s', async (_what, input, changed) => {
       await orders.update(1, { shipDate: DAY });
       const after = { ...ORDER, shipDate: DAY, ...changed };
       expect(await orders.update(1, input)).toEqual(after);
       expect(await orders.list()).toEqual([after]);
     });
 
-    // Of five units of each pet, the order has two of the first.
+    // Each pet has five units. The order reserves two units of pet 1.
     test.each<[string, object, object]>([
       ['more units', { quantity: 5 }, { 1: 0, 2: 5 }],
       ['fewer units', { quantity: 1 }, { 1: 4, 2: 5 }],
@@ -105,7 +105,7 @@ describe.each(INTERFACES)('over %s', (name) => {
       ['the same pet and units', { petId: 1, quantity: 2 }, { 1: 3, 2: 5 }],
       ['completion', { complete: true }, { 1: 3, 2: 5 }],
       ['completion with more units', { complete: true, quantity: 4 }, { 1: 1, 2: 5 }],
-    ])('moves the reserved stock: %s', async (_what, input, after) => {
+    ])('adjusts the reserved stock: %s', async (_what, input, after) => {
       await setStock(2, 5);
       await orders.update(1, input);
       expect(await stock()).toEqual(after);
@@ -155,7 +155,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     });
 
     test.each([{ petId: 2 }, { quantity: 1 }, { petId: null }, { quantity: null }])(
-      'of a complete order cannot change its pet and quantity: %j',
+      'of a complete order cannot change its pet or quantity: %j',
       async (input) => {
         await ship();
         const refusal = { code: 'ORDER_COMPLETE', status: 409 };
@@ -164,7 +164,7 @@ describe.each(INTERFACES)('over %s', (name) => {
       },
     );
 
-    test('of a complete order may repeat them, and change the rest', async () => {
+    test('of a complete order may repeat its pet and quantity, and change the other fields', async () => {
       await ship();
       const input = { petId: 1, quantity: 2, shipDate: DAY, complete: true };
       expect(await orders.update(1, input)).toEqual({ ...ORDER, shipDate: DAY, complete: true });
@@ -185,7 +185,7 @@ describe.each(INTERFACES)('over %s', (name) => {
       expect(await stock()).toEqual(after);
     });
 
-    test('returns no units that the order never took', async () => {
+    test('returns no units if the order was placed before the stock was tracked', async () => {
       await orders.create({ petId: 2, quantity: 2 });
       await setStock(2, 5);
       await orders.remove(2);
@@ -200,7 +200,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     });
   });
 
-  // An order of five units is there, after which the stock of its pet has been counted anew.
+  // Before each test, an order reserves five units. Then the stock of its pet is set to the maximum.
   describe('stock is never more than 2147483647', () => {
     beforeEach(async () => {
       await setStock(1, 10);
@@ -222,7 +222,7 @@ describe.each(INTERFACES)('over %s', (name) => {
       expect(await stock()).toEqual({ 1: first, 2: second });
     });
 
-    test('but exactly what comes back, if it fits', async () => {
+    test('and takes back every returned unit if all of them fit', async () => {
       await setStock(1, MOST - 5);
       await orders.update(1, { petId: 2 });
       expect(await stock()).toEqual({ 1: MOST, 2: 5 });
@@ -246,7 +246,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   });
 });
 
-test('an order has its pet, if any', async () => {
+test('an order returns its pet, or null if it has none', async () => {
   await gateway.data('mutation { placeOrder(input: {}) { id } }');
   expect(await gateway.data('{ orders { nodes { pet { name category { name } } } } }')).toEqual({
     orders: { nodes: [{ pet: { name: 'Rex', category: { name: 'Dogs' } } }, { pet: null }] },

@@ -17,7 +17,7 @@ const TOM = { id: '3', name: 'Tom', status: 'sold', categoryId: '2' };
 describe.each(INTERFACES)('over %s', (name) => {
   const pets = clientOf(name, () => gateway, PETS);
 
-  test('pets are read one by one and as a list; one that does not exist is not found', async () => {
+  test('pets are read by id and as a list; an unknown id is not found', async () => {
     expect([await pets.read(2), await pets.read(7)]).toEqual([BELLO, null]);
     expect(await pets.list()).toEqual([REX, BELLO, TOM]);
   });
@@ -41,7 +41,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     ['the name, trimmed', { name: ' Max\n' }, { ...BELLO, name: 'Max' }],
     ['the category', { categoryId: 2 }, { ...BELLO, categoryId: '2' }],
     ['all', { name: 'Max', categoryId: 2, status: 'sold' }, { id: '2', name: 'Max', categoryId: '2', status: 'sold' }],
-  ])('an update changes only what it gives: %s', async (_what, input, after) => {
+  ])('an update changes only the given fields: %s', async (_what, input, after) => {
     expect(await pets.update(2, input)).toEqual(after);
     expect(await pets.list()).toEqual([REX, after, TOM]);
   });
@@ -80,7 +80,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await pets.list()).toEqual([REX, BELLO, TOM]);
   });
 
-  test('a pet with shipped orders is not deleted either; one whose orders are cancelled is, with its stock', async () => {
+  test('a pet with shipped orders can be deleted only after they are cancelled, and its stock goes with it', async () => {
     await gateway.data('mutation { updateOrder(id: 1, input: { complete: true }) { id } }');
     expect(await pets.remove(1)).toMatchObject({ code: 'PET_HAS_ORDERS' });
     await gateway.data('mutation { cancelOrder(id: 1) { id } }');
@@ -88,7 +88,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await gateway.data('{ inventoryItem(petId: 1) { quantity } }')).toEqual({ inventoryItem: null });
   });
 
-  test('a pet is deleted once, also when two callers do so at once, and its id is not used again', async () => {
+  test('a pet is deleted only once if two callers delete it at the same time, and its id is not reused', async () => {
     const answers = await Promise.all([pets.remove(3), pets.remove(3)]);
     expect(answers).toContain('removed');
     expect(answers).toContainEqual(expect.objectContaining({ code: 'NOT_FOUND', status: 404 }));
@@ -96,7 +96,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   });
 });
 
-test('a pet has its category, stock and orders', async () => {
+test('a pet returns its category, stock and orders', async () => {
   const pets = `{ pets(first: 2) { nodes {
     category { name } inventory { quantity } orders { totalCount nodes { quantity } }
   } } }`;
@@ -115,7 +115,7 @@ test.each<[string, object, object]>([
     { name: 'Bello', categoryId: 1, status: null },
     { name: 'Bello', categoryId: 1, status: 'available' },
   ],
-])('PUT replaces a pet, as it would be created: %s', async (_what, body, pet) => {
+])('PUT replaces a pet, with the same defaults as a create: %s', async (_what, body, pet) => {
   expect(await send(gateway, 'PUT /pets/2', body)).toMatchObject({ status: 200, json: { id: 2, ...pet } });
   expect((await send(gateway, 'GET /pets/2')).json).toEqual({ id: 2, ...pet });
 });

@@ -29,7 +29,7 @@ interface OrderAnswer {
   complete: boolean;
 }
 
-/** Runs an order mutation. Anything but an order must be one of the allowed errors. */
+/** Runs an order mutation. @returns the order, or the error code, which must be in `allowed`. */
 async function change(mutation: string, variables: object, ...allowed: string[]): Promise<OrderAnswer | string> {
   const { data, errors } = await gateway.graphql<Record<string, OrderAnswer>>(mutation, variables);
   const code = String(errors[0]?.extensions?.code);
@@ -48,7 +48,7 @@ const update = (id: number | string, input: object) =>
   change(UPDATE, { id, input }, 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'NOT_FOUND');
 const cancel = (id: number | string) => change(CANCEL, { id }, 'NOT_FOUND');
 
-/** What is left of each pet, and what its orders hold: read from the tables, not from the service. */
+/** The units in stock (`left`) and reserved by orders (`held`) for each pet, read directly from the tables. */
 async function books(): Promise<{ petId: bigint; left: number; held: number }[]> {
   return gateway.database.query(
     statement(`select i.pet_id as "petId", i.quantity as left, coalesce(sum(o.reserved), 0)::int as held
@@ -57,7 +57,7 @@ async function books(): Promise<{ petId: bigint; left: number; held: number }[]>
   );
 }
 
-/** Five times as many orders are placed at once, and a caller may have 250 requests in progress. PostgreSQL runs them in parallel. */
+/** Tests place up to five times as many orders at once. A caller may have at most 250 requests in progress. */
 const MANY = IS_FULL ? 48 : 20;
 
 describe('many concurrent orders for fewer units', () => {
@@ -69,7 +69,7 @@ describe('many concurrent orders for fewer units', () => {
     expect(await books()).toEqual([{ petId: 1n, left: 0, held: 2 * MANY }]);
   });
 
-  test('for several units each leave fewer units than the smallest order needs', async () => {
+  test('for several units each sell all units, or all but one', async () => {
     await stock(100);
     const answers = await Promise.all(Array.from({ length: 40 + 2 * MANY }, (_, index) => place(1, 2 + (index % 3))));
     const sold = answers.map((answer) => (typeof answer === 'object' ? (answer.quantity ?? 0) : 0));
@@ -78,7 +78,7 @@ describe('many concurrent orders for fewer units', () => {
     expect(await books()).toEqual([{ petId: 1n, left: 100 - total, held: total }]);
   });
 
-  test('that are cancelled at once return everything, once', async () => {
+  test('return each unit only once when each order is cancelled twice at the same time', async () => {
     await stock(60);
     const orders = await Promise.all(Array.from({ length: 60 }, () => place(1, 1)));
     const ids = orders.map((order) => (typeof order === 'object' ? order.id : ''));
@@ -87,7 +87,7 @@ describe('many concurrent orders for fewer units', () => {
     expect(await books()).toEqual([{ petId: 1n, left: 60, held: 0 }]);
   });
 
-  test('never take a unit twice while others are enlarged', async () => {
+  test('never reserve a unit twice while other orders are enlarged', async () => {
     await stock(50);
     for (let index = 0; index < 20; index++) await place(1, 1);
     const answers = await Promise.all(
@@ -115,7 +115,7 @@ describe('orders moved between two pets', () => {
     expect((first?.held ?? 0) + (second?.held ?? 0)).toBe(40);
   });
 
-  test('end with one pet if the same order is moved in both directions', async () => {
+  test('reserve units of exactly one pet if the same order is moved in both directions at once', async () => {
     await stock(5, 5);
     await place(1, 5);
     for (let round = 0; round < 10; round++) {
@@ -176,7 +176,7 @@ describe('any mix of concurrent changes', () => {
         steps.map(async ({ cancels, take }) => {
           const answer = await take();
           if (!cancels || typeof answer === 'string' || !answer.complete || !answer.petId) return;
-          // It was shipped: its units leave the books with it.
+          // The cancelled order was complete: its units were shipped, and are not returned to stock.
           const index = Number(answer.petId) - 1;
           shipped[index] = (shipped[index] ?? 0) + (answer.quantity ?? 0);
         }),
@@ -193,7 +193,7 @@ describe('any mix of concurrent changes', () => {
 });
 
 describe('while orders for a pet are placed', () => {
-  /** Runs the mutation among six orders of one unit, for a pet that has nine; repeated for twelve pets. */
+  /** For each of twelve pets with nine units, runs the mutation at the same time as six orders of one unit. */
   async function amongOrders(mutation: (petId: number) => string, ...allowed: string[]) {
     await stock(...Array(12).fill(9));
     return Promise.all(
@@ -208,13 +208,13 @@ describe('while orders for a pet are placed', () => {
     );
   }
 
-  test('deleting it leaves either the pet and its orders, or neither', async () => {
+  test('deleting the pet fails if an order was placed, and otherwise makes all orders fail', async () => {
     const outcomes = await amongOrders((id) => `mutation { deletePet(id: ${id}) { id } }`, 'UNKNOWN_REFERENCE');
     for (const { code, placed } of outcomes) expect(code).toBe(placed ? 'PET_HAS_ORDERS' : undefined);
     for (const { left, held } of await books()) expect(left + held).toBe(9);
   });
 
-  test('no order is limited by stock that is no longer tracked', async () => {
+  test('removing its stock makes no order fail', async () => {
     const outcomes = await amongOrders((id) => `mutation { removeInventory(petId: ${id}) { petId } }`);
     expect(outcomes).toEqual(Array(12).fill({ code: undefined, placed: 6 }));
     expect(await books()).toEqual([]);

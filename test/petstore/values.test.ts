@@ -9,7 +9,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
   await fillShop(gateway.database);
-  // Any number of units may be ordered without a pet.
+  // An order without a pet reserves no stock, so the tests can set any quantity.
   await gateway.data('mutation { updateOrder(id: 1, input: { petId: null, quantity: null }) { id } }');
 });
 afterAll(() => gateway.close());
@@ -21,7 +21,7 @@ async function everything(): Promise<unknown[]> {
   return gateway.database.query(statement(`select json_build_array(${rows}) as rows`), []);
 }
 
-/** An operation over both interfaces, and the rest of a valid input. */
+/** The input type, GraphQL field and REST request of each operation, and the other fields of a valid input. */
 const OPERATIONS = {
   createPet: ['NewPet', 'createPet(input: $)', 'POST /pets', { name: 'Mia', categoryId: 1 }],
   updatePet: ['PetUpdate', 'updatePet(id: 1, input: $)', 'PATCH /pets/1', {}],
@@ -58,12 +58,12 @@ const REQUIRED = 'is required';
 const NULL = 'must not be null';
 const KEPT = 'must not be null; omit it to keep the current value';
 
-/** Messages that both interfaces have; GraphQL has its own for wrong types. */
+/** Matches messages that GraphQL and REST share. For a wrong type, GraphQL has its own message. */
 const SHARED = /empty|NUL|surrogate|at most|required|omit|is not a field/;
 
 interface Kind {
   readonly fields: readonly (readonly [Operation, string])[];
-  /** Values, and what is stored of them if it differs. */
+  /** Valid values, each with the stored value if that differs. */
   readonly accepted: readonly (readonly [value: unknown, stored?: unknown])[];
   readonly rejected: readonly (readonly [message: string, ...values: unknown[]])[];
 }
@@ -178,7 +178,7 @@ async function expectRejected(operation: Operation, input: object, faults: reado
 }
 
 describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected }) => {
-  test.each(fields)('of %s may have any valid value', async (operation, field) => {
+  test.each(fields)('in %s may have any valid value', async (operation, field) => {
     const [, , request, others] = OPERATIONS[operation];
     for (const [value, stored = value] of accepted) {
       const input = { ...others, [field]: value };
@@ -189,7 +189,7 @@ describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected 
     }
   });
 
-  test.each(fields)('of %s is rejected otherwise, and nothing is changed', async (operation, field) => {
+  test.each(fields)('in %s is rejected if its value is invalid, and no row changes', async (operation, field) => {
     const before = await everything();
     for (const [message, ...values] of rejected)
       for (const value of values) {
@@ -209,7 +209,7 @@ test('every field of an input is tested', async () => {
       `{ __type(name: "${type}") { inputFields { name } } }`,
     );
     const tested = kinds.filter(([of]) => of === operation).map(([, field]) => field);
-    // References are tested with each resource.
+    // Fields that refer to another row are tested in the file of each resource.
     const fields = __type.inputFields.map(({ name }) => name).filter((name) => !/Id$/.test(name));
     expect(tested.sort()).toEqual(fields.sort());
   }
@@ -234,7 +234,7 @@ const faulty: [Operation, object, ...[path: string, message: string][]][] = [
   ['setInventory', {}, ['quantity', REQUIRED]],
   ['setInventory', { quantity: null }, ['quantity', NULL]],
   ['updateOrder', { complete: null }, ['complete', KEPT]],
-  // A wrong type hides no broken rule, and no rule another.
+  // All faults are reported together: a wrong type or a broken rule does not hide another fault.
   ['createPet', { name: '', categoryId: 1, status: 'gone' }, ['name', EMPTY], ['status', STATUS]],
   [
     'updatePet',
@@ -292,12 +292,12 @@ describe('an identifier', () => {
   const WRONG = ['0', '-1', '1.5', '9223372036854775808', '1e3', '1e400', 'true', 'abc'];
   const TEXTS = ['', ' 1', '1 ', '01', '+1', '0x1', '１', '1n', '\u0000', '99999999999999999999'];
   const VALUES = [...WRONG, ...TEXTS, '\ud800', 0, -1, 1.5, 1e21, 2 ** 53, true, [1], [], {}];
-  test.each(VALUES)('is not %j', async (id) => {
+  test.each(VALUES)('cannot be %j', async (id) => {
     const before = await everything();
     const refusal = { http: 400, code: 'BAD_USER_INPUT', status: 400 };
     for (const [kind, field, path] of PLACES)
       expect(await refusalOf(gateway, write(kind, field, '$id'), { id })).toMatchObject({ ...refusal, paths: [path] });
-    // As a literal, 2^53 is exact.
+    // In a literal, 2^53 is exact and therefore valid.
     const literals = id === '\ud800' || id === 2 ** 53 ? [] : [JSON.stringify(id)];
     if (WRONG.includes(String(id))) literals.push(String(id));
     for (const literal of literals)
@@ -306,13 +306,13 @@ describe('an identifier', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test.each(PLACES)('is not the id of an API key: %s %s', async (kind, field) => {
+  test.each(PLACES)('cannot be the id of an API key: %s %s', async (kind, field) => {
     const refusal = { code: 'BAD_USER_INPUT', status: 400 };
     for (const query of [write(kind, field, '$id'), write(kind, field, '"abcdefghijkl"')])
       expect(await refusalOf(gateway, query, { id: 'abcdefghijkl' })).toMatchObject(refusal);
   });
 
-  test.each(READS)('is a number or a text in %s, and may be as large as int64 allows', async (field) => {
+  test.each(READS)('may be a number or a string in %s, up to the largest int64', async (field) => {
     const found = { it: expect.anything() };
     for (const literal of ['1', '"1"']) expect(await gateway.data(write('query', field, literal))).toEqual(found);
     for (const id of [1, '1']) expect(await gateway.data(write('query', field, '$id'), { id })).toEqual(found);
@@ -347,18 +347,18 @@ describe('an identifier', () => {
       expect((await send(gateway, on, body)).text).toBe(text);
     });
 
-    test('the next number is another id', async () => {
+    test('an id that is larger by one is a different id', async () => {
       const refused = { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } };
       expect(await send(gateway, `PATCH /pets/${ID}`, `{"id":${LARGEST}}`)).toMatchObject(refused);
     });
   });
 
   test.each<[string, unknown, object]>([
-    // The service assigns it.
+    // A create ignores the id in the body, because the service assigns ids.
     ['POST /pets', { id: 99, name: 'Mia', categoryId: 2 }, { status: 201, json: { id: 4 } }],
     ['POST /categories', { id: 'x', name: 'Birds' }, { status: 201, json: { id: 3 } }],
     ['POST /store/orders', { id: null }, { status: 201, json: { id: 2 } }],
-    // It may repeat the id in the path.
+    // The body of an update may repeat the id of the path.
     ['PUT /pets/1', { id: 1, name: 'Rex', categoryId: 1 }, { status: 200 }],
     ['PATCH /pets/1', { id: 1, name: 'Rex' }, { status: 200 }],
     ['PUT /categories/1', { id: 1, name: 'Dogs' }, { status: 200 }],
@@ -383,7 +383,7 @@ describe('an identifier', () => {
       '{ "id": 1.0, "name": "Rex", "categoryId": 1 }',
       { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } },
     ],
-  ])('in a body of REST: %s %j', async (on, body, answer) => {
+  ])('in a REST body is ignored by a create, and must equal the path in an update: %s %j', async (on, body, answer) => {
     await fillShop(gateway.database);
     expect(await send(gateway, on, body)).toMatchObject(answer);
   });
@@ -404,7 +404,7 @@ describe('a name in a search', () => {
   });
 });
 
-test.each([0, -1, 101, 2147483647])('a page size is not %i', async (size) => {
+test.each([0, -1, 101, 2147483647])('a page size of %i is rejected', async (size) => {
   const refusal = { http: 200, code: 'BAD_USER_INPUT', status: 400 };
   for (const list of ['pets', 'categories', 'orders', 'inventory'])
     for (const end of ['first', 'last'])
@@ -415,7 +415,7 @@ test.each([0, -1, 101, 2147483647])('a page size is not %i', async (size) => {
   expect(await refusalOf(gateway, `{ pet(id: 1) { orders(first: ${size}) { totalCount } } }`)).toMatchObject(refusal);
 });
 
-test.each(['10', 1.5, true, 2147483648])('a page size is not %j', async (size) => {
+test.each(['10', 1.5, true, 2147483648])('a page size of %j is rejected', async (size) => {
   const query = 'query ($size: Int) { pets(first: $size) { totalCount } }';
   expect(await refusalOf(gateway, query, { size })).toMatchObject({
     http: 400,

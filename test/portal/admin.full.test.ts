@@ -51,7 +51,7 @@ describe('/admin', () => {
     expectNoComplaints(admin);
   });
 
-  browserTest('shows what a key has used and has left, and lifts its ban', async () => {
+  browserTest('shows the usage and the remaining quota of a key, and lifts its ban', async () => {
     const admin = await open();
     const { page } = admin;
     await search(page, 'Acme');
@@ -67,7 +67,7 @@ describe('/admin', () => {
     expectNoComplaints(admin);
   });
 
-  browserTest('creates a key, whose secret it shows once, and changes, rotates and revokes it', async () => {
+  browserTest('creates a key and shows its secret once; changes, rotates and revokes the key', async () => {
     const admin = await open();
     const { page } = admin;
     const dialog = page.getByRole('dialog');
@@ -116,7 +116,7 @@ describe('/admin', () => {
     expectNoComplaints(admin);
   });
 
-  browserTest('lifts the ban of an address, and says if there was none', async () => {
+  browserTest('lifts the ban of an address, and says if the address was not banned', async () => {
     const remoteAddress = '192.0.2.77';
     for (let i = 0; i < 80; i++)
       await browsing.gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined }, remoteAddress });
@@ -134,7 +134,7 @@ describe('/admin', () => {
     await page.getByText('caller: must be a key id or an IP address').waitFor();
   });
 
-  browserTest('shows nothing to others, and says what is missing', async () => {
+  browserTest('shows no keys without a key that has the scope ADMIN, and says what is wrong', async () => {
     const pro = await browsing.gateway.createKey({ name: 'Reader', plan: 'PRO', scopes: ['READ'] });
     const { page } = await open({}, pro.whole);
     await page.getByText('The key “Reader” does not have the scope ADMIN.').waitFor();

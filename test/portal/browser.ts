@@ -23,7 +23,7 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
-/** Problems of a page, and its requests to other servers, all of which are blocked. */
+/** A page, its console errors, and its requests to other servers, which are all blocked. */
 export interface Observed {
   readonly page: Page;
   /** Console errors, including policy violations, and uncaught exceptions. */
@@ -52,9 +52,9 @@ export async function openPage(browser: Browser, origin: string, options: object
 }
 
 /**
- * What a page does against the rules of accessibility of axe, as `rule: element`, in its present colour scheme. Its
- * context must have `bypassCSP`, since axe itself applies inline styles.
- * @param rules those to check; all by default.
+ * The violations of axe's accessibility rules by a page in its present colour scheme, as `rule: element`. The context of
+ * the page must have `bypassCSP`, because axe itself applies inline styles.
+ * @param rules the rules to check; all by default.
  */
 export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(axe);

@@ -3,7 +3,7 @@ import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { browserTest, launchBrowser, type Observed, openPage } from './browser';
 
-/** A listening gateway with one pet, and a browser: one of each for the tests of a file. */
+/** A listening gateway with one pet, and a browser. The tests of a file share them. */
 export class Browsing {
   gateway!: Gateway;
   url = '';
@@ -18,7 +18,7 @@ export class Browsing {
     await this.gateway.data('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }');
   }
 
-  /** Opens a page in a new profile. @param path a path of the gateway; none opens nothing. */
+  /** Opens a page in a new profile. @param path the path to load; without it the page stays blank. */
   async open(path?: string, options: object = {}): Promise<Observed> {
     this.browser ??= await launchBrowser();
     const observed = await openPage(this.browser, this.url, options);

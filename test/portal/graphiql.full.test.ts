@@ -40,7 +40,7 @@ describe('GraphiQL', () => {
     await enterKey(page, pro);
     await page.getByText('PRO · 300 left this minute').waitFor();
     await page.getByRole('tab', { name: 'PetChanges' }).click();
-    // GraphiQL learns a little later which operation the tab has.
+    // GraphiQL detects the operation of a new tab only after a delay.
     await page.waitForTimeout(1_500);
     await page.getByRole('button', { name: /execute query/i }).click();
     await until(async () => (await running(browsing.gateway)) === 1);
@@ -51,7 +51,7 @@ describe('GraphiQL', () => {
     expectNoComplaints(graphiql);
   });
 
-  browserTest('prefers a key in its header editor to that of the tab, and stores none', async () => {
+  browserTest('uses a key in its header editor instead of the key of the tab, and does not store it', async () => {
     const { page } = await browsing.open('/graphiql');
     await page.getByText('this minute').waitFor();
     await page.getByRole('button', { name: 'Headers' }).click();
@@ -62,7 +62,7 @@ describe('GraphiQL', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(pro.whole);
   });
 
-  browserTest('has its bar in one line on a desktop, and the result below the query on a phone', async () => {
+  browserTest('shows its bar in one line on a desktop, and the result below the query on a phone', async () => {
     const desktop = await browsing.open('/graphiql', { viewport: { width: 1280, height: 800 } });
     await enterKey(desktop.page, pro);
     await desktop.page.getByText('PRO · 300 left this minute').waitFor();
@@ -81,7 +81,7 @@ describe('Sandbox', () => {
   const APOLLO = ['embeddable-sandbox.cdn.apollographql.com', 'sandbox.embed.apollographql.com'];
   const hosts = ({ outside }: Observed) => [...new Set(outside.map((each) => new URL(each).hostname))];
 
-  browserTest('contacts Apollo only, and is GraphiQL, which says why, if Apollo is unreachable', async () => {
+  browserTest('contacts only Apollo, and is replaced by GraphiQL and a notice if that fails', async () => {
     const sandbox = await browsing.open('/graphql');
     const { page } = sandbox;
     await page.getByText('This is GraphiQL, served from here: Apollo’s servers').waitFor();
@@ -92,10 +92,10 @@ describe('Sandbox', () => {
     await page.locator('.result-window', { hasText: 'totalCount' }).waitFor();
   });
 
-  browserTest('is embedded with examples; its requests carry the key of the tab, Apollo never gets it', async () => {
+  browserTest('is embedded with examples, and sends the key of the tab to the gateway only', async () => {
     const sandbox = await browsing.open();
     const { page } = sandbox;
-    // Like Apollo's script: an iframe of Apollo, whose requests the page sends.
+    // Imitates Apollo's script: it embeds an iframe of Apollo, and the page sends the requests of this iframe.
     const script = `window.EmbeddedSandbox = class {
       constructor(options) {
         window.options = options;

@@ -5,18 +5,18 @@ import { browserTest, enterKey, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();
 
-/** Pages without a cache load more files than callers without a key may in a minute. */
+/** Uses the admin key: without a browser cache, the pages load more files than an anonymous caller may per minute. */
 const open = (path?: string, options: object = {}) =>
   browsing.open(path, { extraHTTPHeaders: { 'x-api-key': ADMIN_KEY }, ...options });
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true };
 const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
-/** The rules whose verdict may differ in the dark. */
+/** The accessibility rules whose result may differ in dark mode. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 
-browserTest('every page is accessible in light and dark, fits a phone, and loads nothing from elsewhere', async () => {
+browserTest('every page is accessible in light and dark mode, fits a phone, and uses no other server', async () => {
   const { page: phone, complaints, outside } = await open('/docs', PHONE);
   const paths: string[] = await phone
     .locator('.contents a')
@@ -24,7 +24,7 @@ browserTest('every page is accessible in light and dark, fits a phone, and loads
   expect(paths.length).toBeGreaterThan(15);
   const found: string[] = [];
   const { page: desktop } = await open(undefined, { bypassCSP: true });
-  // Swagger UI breaks rules of axe by itself.
+  // Skips /docs/rest, because Swagger UI itself violates rules of axe.
   for (const path of ['/', '/docs', ...paths.filter((each) => each !== '/docs/rest')]) {
     await phone.goto(browsing.url + path);
     const width = await widthOf(phone);
@@ -40,7 +40,7 @@ browserTest('every page is accessible in light and dark, fits a phone, and loads
   expect([...complaints, ...outside]).toEqual([]);
 });
 
-browserTest('the start page with a key is accessible in light and dark, on a desktop and on a phone', async () => {
+browserTest('the start page with a key is accessible in light and dark mode, on a desktop and on a phone', async () => {
   for (const colorScheme of ['light', 'dark'])
     for (const screen of [{ viewport: { width: 1280, height: 800 } }, PHONE]) {
       const { page } = await open('/', { ...screen, colorScheme, bypassCSP: true });
@@ -82,7 +82,7 @@ browserTest('the search finds sections, settings, operations and errors, with th
   expect([...complaints, ...outside]).toEqual([]);
 });
 
-browserTest('code is copied by a button, without the output that it shows', async () => {
+browserTest('the Copy button copies commands without the output shown below them', async () => {
   const { page } = await open('/docs/getting-started', CLIPBOARD);
   await page.locator('.code-block').first().hover();
   await page.getByRole('button', { name: 'Copy' }).first().click();
@@ -92,10 +92,10 @@ browserTest('code is copied by a button, without the output that it shows', asyn
   expect(copied).not.toMatch(/^#/m);
 });
 
-/** A name at which the gateway is reached without TLS, so that browsers give its pages no clipboard. */
+/** An origin without TLS that is not localhost. Browsers do not offer `navigator.clipboard` to its pages. */
 const LAN = 'http://shop.lan:4321';
 
-browserTest('examples and links name the server that they come from, also where they are copied', async () => {
+browserTest('examples and links name the server that served the page, also when they are copied', async () => {
   const { page, complaints } = await open();
   await page.route(`${LAN}/**`, async (route) => {
     const { pathname } = new URL(route.request().url());
@@ -119,9 +119,9 @@ browserTest('examples and links name the server that they come from, also where 
   await page.getByRole('button', { name: 'Search' }).click();
   await page.keyboard.press('Control+V');
   expect(await page.getByRole('searchbox').inputValue()).toMatch(/^curl -s shop\.lan:4321\/categories /);
-  // Chromium does not isolate pages that come without TLS, and says so.
+  // Chromium logs that it ignores Cross-Origin-Opener-Policy on pages without TLS.
   expect(complaints.filter((each) => !each.includes('Cross-Origin-Opener-Policy'))).toEqual([]);
-  // The page may still be loading, and its context ends with the test.
+  // The page may still load files when its context closes at the end of the test.
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
@@ -141,7 +141,7 @@ browserTest('at 1280 px tables and first commands can be read without scrolling 
   }
 });
 
-browserTest('on a phone the contents unfold', async () => {
+browserTest('on a phone the table of contents opens on a tap', async () => {
   const { page } = await open('/docs/limits', PHONE);
   const link = page.locator('.contents').getByText('Keys and scopes');
   expect(await link.isVisible()).toBe(false);

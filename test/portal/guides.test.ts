@@ -21,13 +21,13 @@ afterAll(() => gateway.close());
 
 const read = async (path: string) => (await send(gateway, `GET ${path}`)).text;
 
-/** The paths of all pages that the contents name, in their order. */
+/** The paths of all pages in the table of contents, in order. */
 async function pages(): Promise<string[]> {
   const contents = /<nav class="contents"[\s\S]*?<\/nav>/.exec(await read('/docs'))?.[0] ?? '';
   return [...contents.matchAll(/href="([^"]+)"/g)].map(([, path]) => String(path));
 }
 
-test('every guide for callers and operators is in the contents, and leads to those before and after it', async () => {
+test('every guide for callers and operators is in the contents, and links to the previous and next guide', async () => {
   const guides = (await pages()).filter((path) => path !== '/docs/rest');
   expect([...guides].sort()).toEqual(FILES.map((file) => `/docs/${file.replace('.md', '')}`).sort());
   for (const [index, path] of guides.entries()) {
@@ -39,7 +39,7 @@ test('every guide for callers and operators is in the contents, and leads to tho
   }
 });
 
-test('links that work on GitHub work here; links to files that are not served are plain file names', async () => {
+test('links between guides lead to pages; links to files that are not served become plain file names', async () => {
   expect(await read('/docs/limits')).not.toMatch(/href="[^"]+\.md/);
   expect(await read('/docs/graphql-clients')).toContain(
     '<span title="test/app/clients/apollo.ts, in the source">apollo.ts</span>',
@@ -59,11 +59,11 @@ describe('the search', () => {
     ['Guide', 'Exploring', '/docs/getting-started#exploring'],
     ['REST', 'POST /store/orders', '/docs/rest#placeOrder'],
     ['Guide', 'RATE_LIMITED', '/docs/errors#rate_limited'],
-  ])('knows %s: %s', async (kind, title, href) => {
+  ])('has an entry of the kind %s: %s', async (kind, title, href) => {
     expect(await places()).toContainEqual(expect.objectContaining({ kind, title, href }));
   });
 
-  test('knows every section of every guide, every operation of REST, and only existing pages for synonyms', async () => {
+  test('has every section of every guide and every REST operation, and synonyms only for existing pages', async () => {
     const headings = FILES.flatMap(
       (file) =>
         readFileSync(join(DOCS, file), 'utf8')

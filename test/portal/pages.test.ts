@@ -6,7 +6,7 @@ import { emptyDatabase } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { send } from '../rest/client';
 
-/** What Chromium sends when it opens an address. */
+/** The Accept header that Chromium sends when it opens a page. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 const HTML = 'text/html; charset=utf-8';
 const APOLLO = ['https://embeddable-sandbox.cdn.apollographql.com', 'https://sandbox.embed.apollographql.com'];
@@ -26,7 +26,7 @@ afterAll(async () => {
 const open = (path: string) => send(gateway, `GET ${path}`, undefined, { accept: BROWSER });
 const get = (url: string, headers: Record<string, string> = {}) => gateway.app.inject({ url, headers });
 
-/** The values of an attribute in a page, once each. */
+/** The distinct values of an attribute in a page. */
 const valuesOf = (html: string, attribute: string) => [
   ...new Set([...html.matchAll(new RegExp(`\\s${attribute}="([^"]+)"`, 'g'))].map(([, value]) => String(value))),
 ];
@@ -69,7 +69,7 @@ describe.each(PAGES)('%s', (path) => {
   });
 });
 
-test('every link leads to a page and an anchor that are there', async () => {
+test('every link leads to an existing page and anchor', async () => {
   const known = new Map<string, string>();
   const read = async (path: string) => {
     const text = known.get(path) ?? (await open(path)).text;
@@ -93,7 +93,7 @@ test('every link leads to a page and an anchor that are there', async () => {
   expect(known.size).toBeGreaterThan(25);
 });
 
-test('all pages have the same links to the others, and the start page links to the documents of both interfaces', async () => {
+test('all pages have the same navigation, and the start page links to the schema and the OpenAPI document', async () => {
   const SITE = [
     ...['Guides /docs', 'REST /docs/rest', 'Errors /docs/errors', 'Sandbox /graphql', 'GraphiQL /graphiql'],
     'Keys /admin',
@@ -111,7 +111,7 @@ test('all pages have the same links to the others, and the start page links to t
 });
 
 test.each(['/docs/nope', '/docs/limits.md', '/docs/nowhere?x=<b>', '/docs/..%2fpackage'])(
-  '%s is a page for browsers that says so, counts as a request, and is an Error for other clients',
+  '%s is a 404 page for browsers, counts as a request, and is a JSON error for other clients',
   async (path) => {
     const page = await open(path);
     expect(page).toMatchObject({ status: 404, headers: { 'content-type': HTML, ratelimit: expect.any(String) } });
@@ -128,7 +128,7 @@ test.each(['/docs/nope', '/docs/limits.md', '/docs/nowhere?x=<b>', '/docs/..%2fp
   },
 );
 
-test.each(['/nowhere', '/pets/'])('%s is no page, and so an Error in a browser too', async (path) => {
+test.each(['/nowhere', '/pets/'])('%s is a JSON error, even for browsers', async (path) => {
   expect(await open(path)).toMatchObject({ status: 404, json: { code: 'NOT_FOUND', status: 404 } });
 });
 
@@ -178,7 +178,7 @@ test.each<[accept: string | undefined, type: string]>([
   expect(headers['content-type']).toBe(type);
 });
 
-test('Vary names what a response depends on, beside what CORS depends on', async () => {
+test('Vary names all request headers on which a response depends, including those for CORS', async () => {
   const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
   for (const [path, vary] of [
     ['/graphql', 'Accept, Authorization, Origin, X-API-Key, accept-encoding'],
@@ -215,7 +215,7 @@ describe.each([...DOCUMENTS, '/assets/graphiql.js'])('%s', (path) => {
 });
 
 describe.each(DOCUMENTS)('%s', (url) => {
-  test('has a strong ETag for each encoding, and is 304 for a client that has it', async () => {
+  test('has a strong ETag for each encoding, and is 304 if the client sends the same ETag', async () => {
     const ask = async (encoding: string, known = '') => {
       const { statusCode, headers } = await get(url, { 'accept-encoding': encoding, 'if-none-match': known });
       return [statusCode, headers.etag, headers['content-encoding']];
@@ -229,7 +229,7 @@ describe.each(DOCUMENTS)('%s', (url) => {
     expect(await ask('identity', String(zipped))).toEqual([200, plain, undefined]);
   });
 
-  test('is free of quota, says what is left, and takes no other method', async () => {
+  test('is free of quota, reports the remaining quota, and rejects other methods', async () => {
     const [first, second] = [await get(url), await get(url)];
     expect(second.headers['x-ratelimit-remaining']).toBe(first.headers['x-ratelimit-remaining']);
     expect(second.headers['ratelimit-policy']).toMatch(/^"minute"/);
@@ -245,7 +245,7 @@ test('/schema.graphql is the committed schema', async () => {
   expect([headers['content-type'], text]).toEqual(['application/graphql; charset=utf-8', committed]);
 });
 
-test('the examples fit the schema and succeed, one after the other, in an empty store', async () => {
+test('the examples match the schema, and succeed one after the other in an empty store', async () => {
   await emptyDatabase(gateway.database);
   const schema = buildSchema((await send(gateway, 'GET /schema.graphql')).text);
   const text = readFileSync(join(__dirname, '..', '..', 'src', 'portal', 'public', 'examples.graphql'), 'utf8');

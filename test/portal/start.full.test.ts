@@ -51,7 +51,7 @@ browserTest('the start page shows the remaining quota, the usage of the key, and
   expectNoComplaints(start);
 });
 
-browserTest('the start page notices what others use with the same key', async () => {
+browserTest('the start page shows quota that other clients use with the same key', async () => {
   const { page } = await open();
   await enterKey(page, pro);
   await page.getByText('key “Acme”').waitFor();
@@ -133,7 +133,7 @@ browserTest.each([1280, 390])('the layout of the start page does not shift at %i
   }
 });
 
-browserTest('an example is copied', async () => {
+browserTest('the Copy button copies the example', async () => {
   const { page } = await browsing.open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
   await page.getByRole('button', { name: 'Copy' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();

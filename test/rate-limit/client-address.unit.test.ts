@@ -4,12 +4,12 @@ import { subjectOfAddress } from '../../src/rate-limit/client-address';
 test.each([
   ['an IPv4 address as it is', '203.0.113.7', '203.0.113.7'],
   ['an IPv4 address on a dual-stack socket', '::ffff:203.0.113.7', '203.0.113.7'],
-  ['the same in hexadecimal', '::FFFF:cb00:7107', '203.0.113.7'],
+  ['an IPv4-mapped address in hexadecimal as IPv4', '::FFFF:cb00:7107', '203.0.113.7'],
   ['an IPv4 client behind a NAT64 translator', '64:ff9b::203.0.113.7', '203.0.113.7'],
   ['an IPv6 address by its /64', '2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2::'],
-  ['another spelling of it', '2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
+  ['an unabbreviated IPv6 address by its /64', '2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
   ['a link-local address with its zone', 'fe80::1%eth-0.1', 'fe80::'],
-  ['this machine', '::1', '::'],
+  ['the loopback address by its /64', '::1', '::'],
 ])('counts %s', (_, ip, subject) => {
   expect(subjectOfAddress(ip)).toBe(subject);
 });
@@ -28,7 +28,7 @@ test('all addresses of one /64 share a quota', () => {
   );
 });
 
-test('any address has a subject, which is its own subject', () => {
+test('the subject of any address is an address with the same subject', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (ip) => {
       const subject = subjectOfAddress(ip);

@@ -45,7 +45,7 @@ describe('a Redis that stops responding', () => {
     ['rejects', 'out of reach'],
     ['hangs', 'no answer within 30 ms'],
   ] as const)(
-    'because it %s fails no request: half the quota is counted here; reported once',
+    'and %s requests fails none: half the quota is granted from memory, and this is reported once',
     async (behaviour, why) => {
       redis.behaviour = behaviour;
       expect(await countAllowed(100)).toBe(30);
@@ -54,7 +54,7 @@ describe('a Redis that stops responding', () => {
     },
   );
 
-  test('is not waited for, but tried until it responds again', async () => {
+  test('delays no later request, and is probed until it responds again', async () => {
     redis.behaviour = 'hangs';
     await take();
     const { requests } = redis;
@@ -68,7 +68,7 @@ describe('a Redis that stops responding', () => {
     expect(changes).toEqual(['fallback: no answer within 30 ms', 'redis']);
   });
 
-  test('repeatedly does not grant the fraction each time', async () => {
+  test('twice does not grant the fallback quota twice', async () => {
     let allowed = 0;
     for (let time = 0; time < 2; time++) {
       redis.behaviour = 'rejects';
@@ -79,14 +79,14 @@ describe('a Redis that stops responding', () => {
     expect(allowed).toBe(30);
   });
 
-  test('does not make an operation too expensive that fits the plan', async () => {
+  test('does not reject an operation as too expensive if it fits the quota of the plan', async () => {
     redis.behaviour = 'rejects';
     expect(await take(60)).toMatchObject({ verdict: 'allowed', inForce: { remaining: 0 } });
     expect((await take()).verdict).toBe('limited');
     expect((await take(61)).verdict).toBe('too-expensive');
   });
 
-  test('leaves bans in force; they are lifted in both stores', async () => {
+  test('does not prevent bans, and bans can be lifted', async () => {
     for (const behaviour of ['answers', 'rejects'] as const) {
       redis.behaviour = behaviour;
       await takeTimes(80);
@@ -95,13 +95,13 @@ describe('a Redis that stops responding', () => {
     }
   });
 
-  test('just before a ban is lifted does not fail that', async () => {
+  test('while a ban is being lifted does not cause an error', async () => {
     redis.behaviour = 'rejects';
     expect(await limiter.liftBan(subject.id)).toBe(false);
     expect(limiter.state).toBe('fallback');
   });
 
-  test('is not asked after closing, and nothing is reported', async () => {
+  test('is not probed after the limiter is closed, and nothing more is reported', async () => {
     redis.behaviour = 'rejects';
     await take();
     await limiter.close();
@@ -111,7 +111,7 @@ describe('a Redis that stops responding', () => {
   });
 });
 
-test('the fraction is configurable, and at least one request', async () => {
+test('the fallback fraction is configurable, and grants at least one request', async () => {
   open(Object.assign(new RedisStub(), { behaviour: 'rejects' }), 0.001);
   expect(await countAllowed(2)).toBe(1);
   expect(await limits()).toEqual([1, 1]);
@@ -121,7 +121,7 @@ async function connect(url: string): Promise<void> {
   open(new RedisStore(await connectRedis(url), { bans: BANS, now: Date.now }));
 }
 
-test('without Redis at the start requests are still served, and closing ends', async () => {
+test('if Redis is unreachable at startup, requests are served and the limiter can be closed', async () => {
   await connect('redis://127.0.0.1:1');
   expect((await take()).windows[0].limit).toBe(30);
 });
@@ -137,7 +137,7 @@ withServer('a Redis server', () => {
   });
   afterEach(() => server.remove());
 
-  test('that is killed during requests fails none of them, and is used once it is back', async () => {
+  test('that is killed during requests fails none of them, and is used again after its restart', async () => {
     const sent = takeTimes(20);
     await server.kill();
     const statuses = [...(await sent), await take()];
@@ -148,20 +148,20 @@ withServer('a Redis server', () => {
     expect((await take()).windows[0]).toMatchObject({ limit: 60, remaining: 59 });
   });
 
-  test('that is frozen costs the first requests the timeout, and later ones nothing', async () => {
+  test('that is frozen delays the first requests by the timeout and does not delay later requests', async () => {
     server.freeze();
     const start = performance.now();
     await takeTimes(10);
     expect(performance.now() - start).toBeLessThan(1000);
     expect(limiter.take(subject, 1, 'counted')).not.toBeInstanceOf(Promise);
-    // Until its connection is given up.
+    // Long enough for the client to give up the connection.
     await sleep(2500);
     server.thaw();
     await until(isUsingRedis);
     expect(await limits()).toEqual([60, 1000]);
   });
 
-  test('that is stopped: its client reports why, until the server is back', async () => {
+  test('that is stopped is reported by `faultOf` with the reason until the server is back', async () => {
     const client = await connectRedis(server.url);
     const reason = () => faultOf(client)?.message;
     expect(reason()).toBeUndefined();

@@ -50,7 +50,7 @@ test.each<[string, () => Record<string, string>, Partial<Told>]>([
     { remaining: 0, reset: 1_800_000_061, retryAfter: undefined, windows: windowsOf([0, 59], [940, 86_399]) },
   ],
   [
-    'of the day, where it has fewer requests left',
+    'of the day window if it has fewer requests left',
     () => {
       quota = { perMinute: 60, perDay: 61 };
       send(1, 50);
@@ -59,10 +59,10 @@ test.each<[string, () => Record<string, string>, Partial<Told>]>([
     },
     { limit: 61, remaining: 10, reset: 1_800_086_401 },
   ],
-  ['on an operation that is too complex', () => send(1, 61), { remaining: 60, retryAfter: undefined }],
-  ['on a rejection', () => send(61), { remaining: 0, retryAfter: 60 }],
+  ['after an operation that is too complex', () => send(1, 61), { remaining: 60, retryAfter: undefined }],
+  ['after a rejection', () => send(61), { remaining: 0, retryAfter: 60 }],
   [
-    'on a rejection just before the minute ends',
+    'after a rejection just before the minute ends',
     () => {
       send(60);
       now += 59_999;
@@ -71,7 +71,7 @@ test.each<[string, () => Record<string, string>, Partial<Told>]>([
     { retryAfter: 1 },
   ],
   [
-    'on a request free of quota over its ceiling',
+    'after a rejected request that is free of quota',
     () => send(601, 1, 'free'),
     {
       limit: 600,
@@ -91,11 +91,11 @@ test.each<[string, () => Record<string, string>, Partial<Told>]>([
     },
     { limit: 60, remaining: 0, retryAfter: 60 },
   ],
-])('the headers %s', (_when, headers, told) => {
+])('the headers show the status %s', (_when, headers, told) => {
   expect(toldBy(headers())).toMatchObject(told);
 });
 
-test('a request that waits for Retry-After passes', () => {
+test('a request after Retry-After seconds is allowed', () => {
   send(60);
   now += 12_345;
   const { retryAfter } = toldBy(send(1));
@@ -104,7 +104,7 @@ test('a request that waits for Retry-After passes', () => {
   expect(send(1)).not.toHaveProperty('retry-after');
 });
 
-test('the exposed headers are all that are ever set', () => {
+test('RATE_LIMIT_HEADER_NAMES contains all headers that are set', () => {
   expect(Object.keys(send(61))).toEqual(RATE_LIMIT_HEADER_NAMES.map((name) => name.toLowerCase()));
 });
 
@@ -129,7 +129,7 @@ test('for any status the values are integers of at least 0, and Retry-After is a
       bannedUntil: undefined,
     }),
   );
-  // Reading them throws for anything but integers.
+  // `toldBy` throws if a value is not an integer of at least 0.
   const property = fc.property(statuses, fc.nat(), (status, at) => {
     expect(toldBy(rateLimitHeaders(status, at)).retryAfter).toBeGreaterThanOrEqual(1);
   });

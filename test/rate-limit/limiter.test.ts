@@ -20,7 +20,7 @@ describe.each(Object.entries(LIMITERS))('counting %s', (_name, open) => {
   });
   afterAll(() => clocked.limiter.close());
 
-  // All callers share one limiter: their requests are counted separately.
+  // All scenarios share one limiter, each as a separate caller.
   test.each(Object.entries(SCENARIOS))('%s', async (id, steps) => {
     let quota = PLANS.FREE;
     for (const [i, step] of steps.entries()) {
@@ -33,7 +33,7 @@ describe.each(Object.entries(LIMITERS))('counting %s', (_name, open) => {
     }
   });
 
-  test('of 200 parallel requests of a Free caller 60 pass, 20 are rejected and the rest banned', async () => {
+  test('of 200 parallel requests of a Free caller, 60 are allowed, 20 are limited and 120 are banned', async () => {
     const subject = { id: 'parallel', quota: PLANS.FREE };
     const statuses = await Promise.all(
       Array.from({ length: 200 }, async () => clocked.limiter.take(subject, 1, 'counted')),
@@ -66,7 +66,7 @@ if (HAS_REDIS) {
     });
     afterAll(() => Promise.all(limiters.map(({ limiter }) => limiter.close())));
 
-    test('decides any requests, one by one or together, as the store in memory does', async () => {
+    test('makes the same decisions as the store in memory, for sequential and simultaneous requests', async () => {
       let run = 0;
       const property = fc.asyncProperty(sequences, async (sequence) => {
         const id = `run ${++run}`;

@@ -7,14 +7,14 @@ import { RedisStore } from '../../src/rate-limit/redis-store';
 import { HAS_REDIS } from '../redis/server';
 import { BANS } from './scenarios';
 
-/** Redis for tests that need one and start none. */
+/** The URL of Redis for tests that do not start a server; empty if there is none. */
 export const REDIS_URLS: readonly string[] = process.env.TEST_REDIS_URL ? [process.env.TEST_REDIS_URL] : [];
 
 type Clock = () => number;
 
 type SharedStore = NonNullable<LimiterOptions['redis']>;
 
-/** Stands in for the Redis store: the test sets what it does, and sees how often it was called. */
+/** Replaces the Redis store. A test sets its behaviour and reads the number of calls. */
 export class RedisStub implements SharedStore {
   behaviour: 'answers' | 'rejects' | 'hangs' = 'answers';
   requests = 0;
@@ -50,7 +50,7 @@ export class RedisStub implements SharedStore {
   }
 }
 
-/** A client whose scripts read the clock from a key that `setClock` sets, and are else the real ones. */
+/** A Redis client that runs the real scripts, but with the time that `setClock` sets. */
 export class ClockedRedis extends Redis {
   private readonly clockKey = `test:${randomUUID()}:clock`;
 
@@ -76,7 +76,7 @@ export interface ClockedLimiter {
   advance(ms: number): Promise<void>;
 }
 
-/** @param setClock moves the clock of Redis. */
+/** @param setClock sets the clock of Redis, in Unix ms. */
 function clocked(open: (now: Clock) => Counter, setClock?: (ms: number) => Promise<unknown>): ClockedLimiter {
   let clock = 1_800_000_000_123;
   const now = () => clock;
@@ -96,14 +96,14 @@ function stubbed(behaviour: RedisStub['behaviour'], fallbackFraction: number): C
 
 export const inMemory = () => clocked((now) => new Limiter({ bans: BANS, now }));
 
-/** @param instances that share the Redis and serve requests in turn. */
+/** @param instances the number of limiters that share this Redis and serve requests in turn. */
 export function inRedis(url: string, instances: number): ClockedLimiter {
   const prefix = newPrefix();
   const clients = Array.from({ length: instances }, () => new ClockedRedis(url));
   const setClock = (ms: number) => Promise.all(clients.map((client) => client.setClock(ms)));
   return clocked((now) => {
     const limiters = clients.map((client) => {
-      // Long enough for a busy machine.
+      // Also long enough on a busy machine.
       const redis = new RedisStore(client, { bans: BANS, now, prefix, timeoutMs: 10_000 });
       return new Limiter({ bans: BANS, now, redis });
     });
@@ -118,15 +118,15 @@ export function inRedis(url: string, instances: number): ClockedLimiter {
   }, setClock);
 }
 
-/** The limiter over every store that this machine can run. */
+/** Limiters with each store that is available on this machine. */
 export const LIMITERS: Readonly<Record<string, (url: string) => ClockedLimiter>> = {
   'in memory': inMemory,
-  'in a Redis that responds': () => stubbed('answers', 0.5),
-  'in memory while Redis is away, with all of the quota': () => stubbed('rejects', 1),
+  'in a stub of Redis': () => stubbed('answers', 0.5),
+  'in memory while Redis is unreachable, with the full quota': () => stubbed('rejects', 1),
   ...(HAS_REDIS && { 'in Redis, by two instances in turn': (url) => inRedis(url, 2) }),
 };
 
-/** Keeps the keys of a test apart from others in the same Redis. */
+/** @returns a unique key prefix, so that tests can share one Redis. */
 export function newPrefix(): string {
   return `test:${randomUUID()}:`;
 }

@@ -10,7 +10,7 @@ import { BANS } from './scenarios';
 
 const subject = { id: 'caller', quota: PLANS.FREE };
 
-test('requests without a response in time fail', async () => {
+test('requests fail if Redis does not respond within the timeout', async () => {
   const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const redis = new Redis({ port: (silent.address() as AddressInfo).port, disconnectTimeout: 10 });
@@ -39,7 +39,7 @@ withRedis('with Redis', () => {
     await server.close();
   });
 
-  describe('whose clock differs from that of the instance', () => {
+  describe('whose clock differs from the clock of the instance', () => {
     const START = 1_000_000_000;
     let local: number;
     let clocked: ClockedRedis;
@@ -51,7 +51,7 @@ withRedis('with Redis', () => {
     });
     afterEach(() => store.close());
 
-    test.each([-3_600_000, 0, 3_600_000])('by %d ms, times are reported by the clock of the instance', async (off) => {
+    test.each([-3_600_000, 0, 3_600_000])('by %d ms, reported times use the clock of the instance', async (off) => {
       local = START + off;
       const { windows } = await store.take(subject, 1, 'counted');
       expect(windows.map(({ resetAt }) => resetAt - local)).toEqual([60_000, 86_400_000]);
@@ -63,13 +63,13 @@ withRedis('with Redis', () => {
     });
   });
 
-  test('windows end a minute and a day from now, by the clock of Redis', async () => {
+  test('windows end a minute and a day after the first request, by the clock of Redis', async () => {
     const before = Date.now();
     const { windows } = await store.take(subject, 1, 'counted');
     for (const { resetAt, seconds } of windows) expect(Math.abs(resetAt - before - seconds * 1000)).toBeLessThan(2000);
   });
 
-  test('simultaneous requests are decided in order, each by its own quota', async () => {
+  test('simultaneous requests of a caller are decided in order, each with the quota that it was sent with', async () => {
     const requests = [
       { perMinute: 2, cost: 1, is: ['allowed', 1] },
       { perMinute: 2, cost: 2, is: ['limited', 1] },
@@ -86,7 +86,7 @@ withRedis('with Redis', () => {
     expect(answers).toEqual(requests.map(({ is }) => is));
   });
 
-  test('a caller is one hash, which expires with its last window or ban', async () => {
+  test('a caller is stored in one hash, which expires with its last window or ban', async () => {
     const ttl = (id: string) => redis.pttl(prefix + id);
     await store.take({ ...subject, id: 'counted' }, 1, 'counted');
     expect(await redis.type(`${prefix}counted`)).toBe('hash');
@@ -102,7 +102,7 @@ withRedis('with Redis', () => {
     expect(await redis.exists(`${prefix}stranger`)).toBe(0);
   });
 
-  test('an operation is one command, and so are the requests of a caller in two turns of the event loop', async () => {
+  test('the requests of a caller in two turns of the event loop are sent as one command', async () => {
     const take = (id: string) => store.take({ ...subject, id }, 1, 'counted');
     await Promise.all([take('warm'), store.peek(subject), store.liftBan(subject.id)]);
     const monitor = await redis.monitor();
@@ -122,7 +122,7 @@ withRedis('with Redis', () => {
     monitor.disconnect();
   });
 
-  test('a script that Redis has lost is sent again', async () => {
+  test('a script that Redis no longer has is sent again', async () => {
     await redis.script('FLUSH');
     expect((await store.take({ ...subject, id: 'again' }, 1, 'counted')).verdict).toBe('allowed');
   });

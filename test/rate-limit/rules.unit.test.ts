@@ -33,7 +33,7 @@ const requests: fc.Arbitrary<Request[]> = fc
     });
   });
 
-/** Takes each of them in turn; `state` is a copy made after each. */
+/** Decides each request in turn. `state` is a copy of the state after the request. */
 function run(sequence: readonly Request[]): (Request & { state: State; status: LimitStatus; verdict: Verdict })[] {
   const state = newState();
   return sequence.map((request) => {

@@ -1,7 +1,7 @@
 import type { Window } from '../../src/rate-limit/limit-status';
 import type { BanRules, RequestKind, Verdict } from '../../src/rate-limit/rules';
 
-/** After `wait` ms, a request sent `times` times in a row; every response matches `is`. */
+/** Waits `wait` ms, then sends a request `times` times. Every response must match `is`. */
 export interface Step {
   readonly wait?: number;
   readonly times?: number;
@@ -12,7 +12,7 @@ export interface Step {
   readonly is?: Partial<Answer>;
 }
 
-/** A status with times relative to now, or the result of lifting a ban. */
+/** A limit status with times in ms from now, or the result of lifting a ban. */
 export interface Answer {
   readonly verdict: Verdict;
   readonly minute: number;
@@ -37,7 +37,7 @@ const banned = { verdict: 'banned' } as const;
 const useUpMinute: Step = { ask: 'counted', times: 60, is: allowed };
 const getBanned: Step = { ask: 'counted', times: 20, is: limited };
 
-/** The requirements, for a Free caller (60 a minute, 1000 a day) unless a step changes the plan. */
+/** The requirements. The caller has the plan Free (60 a minute, 1000 a day) unless a step has a `quota`. */
 export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   'a new caller has its full quota until its first counted request starts the windows': [
     { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },
@@ -57,49 +57,49 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', wait: 49_999, is: { ...limited, retryAfterMs: 1 } },
     { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, retryAfterMs: undefined } },
   ],
-  'a cost is taken in full or not at all': [
+  'a request is charged its full cost or rejected and charged nothing': [
     { ask: 'counted', cost: 58, is: { ...allowed, minute: 2, day: 942 } },
     { ask: 'counted', cost: 3, is: { ...limited, minute: 2, day: 942, inForce: 'minute', remaining: 2 } },
     { ask: 'counted', cost: 2, is: { ...allowed, minute: 0, day: 940 } },
   ],
-  'requests rejected by the minute do not use up the day': [
+  'requests rejected by the minute window do not use the quota of the day': [
     useUpMinute,
     { ask: 'counted', times: 19, is: { ...limited, day: 940 } },
   ],
-  'requests rejected by the day do not use up the minute': [
+  'requests rejected by the day window do not use the quota of the minute': [
     { ask: 'counted', quota: [60, 70], cost: 60, is: allowed },
     { ask: 'counted', wait: MINUTE, cost: 8, is: { ...allowed, minute: 52, day: 2, inForce: 'day' } },
     { ask: 'counted', cost: 3, times: 5, is: { ...limited, minute: 52, day: 2, inForce: 'day', remaining: 2 } },
     { ask: 'counted', cost: 3, is: { ...limited, retryAfterMs: DAY - MINUTE } },
   ],
-  'if both windows reject a request, the wait is the longer one': [
+  'if both windows reject a request, the longer wait is reported': [
     { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
     { ask: 'counted', is: { ...limited, inForce: 'day', retryAfterMs: DAY } },
     { ask: 'counted', wait: DAY, is: allowed },
   ],
-  'the wait is that of the minute if the day ends earlier': [
+  'if both windows reject a request and the day ends first, the wait is until the minute ends': [
     { ask: 'counted', quota: [60, 61], is: allowed },
     { ask: 'counted', wait: DAY - 10_000, cost: 60, is: { ...allowed, minute: 0, day: 0, inForce: 'minute' } },
     { ask: 'counted', is: { ...limited, inForce: 'minute', retryAfterMs: MINUTE } },
     { ask: 'counted', wait: 10_000, is: { ...limited, inForce: 'minute', retryAfterMs: 50_000, day: 61 } },
     { ask: 'counted', wait: 50_000, is: allowed },
   ],
-  'the window in force has the fewest requests remaining; the minute if equal': [
+  'the window in force is the window with fewer requests remaining, or the minute if they are equal': [
     { ask: 'peek', quota: [60, 59], is: { inForce: 'day', remaining: 59 } },
     { ask: 'peek', quota: [60, 60], is: { inForce: 'minute', remaining: 60 } },
   ],
-  'a cost above a whole window is too expensive: it takes nothing and counts towards no ban': [
+  'a cost above the limit of a window is too expensive: the request is charged nothing and leads to no ban': [
     { ask: 'counted', cost: 61, times: 30, is: { verdict: 'too-expensive', minute: 60, day: 1000 } },
     { ask: 'counted', cost: 60, is: { ...allowed, retryAfterMs: undefined } },
     { ask: 'counted', quota: [60, 10], cost: 11, is: { verdict: 'too-expensive', retryAfterMs: undefined } },
   ],
-  'free requests take nothing, and start no window': [
+  'free requests are charged nothing and start no window': [
     { ask: 'free', times: 100, is: { ...allowed, minute: 60, day: 1000 } },
     { ask: 'peek', wait: 5000, is: { minuteResetIn: MINUTE, dayResetIn: DAY } },
     useUpMinute,
     { ask: 'free', is: { ...allowed, minute: 0, inForce: 'minute' } },
   ],
-  'free requests have a ceiling of ten times the minute limit, with its own wait': [
+  'free requests are limited to ten times the minute limit, in a separate window': [
     { ask: 'free', times: 600, is: allowed },
     { ask: 'counted', wait: 20_000, cost: 59, is: allowed },
     { ask: 'free', is: { ...limited, inForce: 'uncounted', remaining: 0, retryAfterMs: 40_000 } },
@@ -107,7 +107,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'free', is: { ...limited, inForce: 'uncounted', retryAfterMs: 40_000, minute: 0 } },
     { ask: 'free', wait: 40_000, is: allowed },
   ],
-  'after 20 rejections any request is banned, for 60 seconds from the 20th': [
+  'the 20th rejection bans the caller from all requests for 60 seconds': [
     useUpMinute,
     { ask: 'counted', wait: 30_000, times: 19, is: { ...limited, retryAfterMs: 30_000, bannedIn: undefined } },
     { ask: 'counted', is: { ...limited, retryAfterMs: 60_000, bannedIn: 60_000 } },
@@ -119,7 +119,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', wait: 29_999, is: { ...banned, retryAfterMs: 1 } },
     { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, bannedIn: undefined } },
   ],
-  'a banned caller still gets pages, up to the ceiling of free requests': [
+  'a banned caller still gets pages, up to the limit of free requests': [
     useUpMinute,
     { ask: 'page', times: 590, is: { ...allowed, bannedIn: undefined } },
     getBanned,
@@ -127,12 +127,12 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'page', wait: 1000, times: 30, is: { ...banned, bannedIn: 59_000, retryAfterMs: 59_000 } },
     { ask: 'counted', wait: 59_000, is: { ...allowed, bannedIn: undefined } },
   ],
-  'rejected free requests lead to a ban too': [
+  'rejections of free requests also lead to a ban': [
     { ask: 'free', times: 600, is: allowed },
     { ask: 'free', times: 20, is: limited },
     { ask: 'counted', is: { ...banned, minute: 60 } },
   ],
-  'the wait of a banned caller covers a window that is still used up': [
+  'the wait of a banned caller lasts until the exhausted window ends, if the ban ends earlier': [
     { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
     { ask: 'counted', times: 20, is: { ...limited, retryAfterMs: DAY } },
     { ask: 'counted', wait: 10_000, is: { ...banned, retryAfterMs: DAY - 10_000, bannedIn: 50_000, inForce: 'day' } },
@@ -157,7 +157,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ...getBanned, times: 19 },
     { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
   ],
-  'a ban less than a day after the previous one is longer; a ban a day later is not': [
+  'a ban less than a day after the previous ban lasts twice as long; a ban a day later lasts 60 seconds': [
     ...[DAY - 1, DAY - 1, DAY].flatMap<Step>((wait, i) => [
       { ...useUpMinute, quota: [60, 100_000] },
       { ...getBanned, times: 19 },
@@ -168,20 +168,20 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ...getBanned, times: 19 },
     { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
   ],
-  'rejections are forgotten when the window that rejected them ends': [
+  'rejections stop counting towards a ban when the window that rejected the requests ends': [
     useUpMinute,
     { ask: 'counted', times: 19, is: limited },
     { ...useUpMinute, wait: MINUTE },
     { ask: 'counted', times: 19, is: { ...limited, bannedIn: undefined } },
     { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
   ],
-  'rejections by a used-up day are remembered until the day ends': [
+  'rejections by the day window count towards a ban until the day ends': [
     { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
     { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
     { ask: 'counted', wait: 3_600_000, times: 10, is: limited },
     { ask: 'counted', is: banned },
   ],
-  'rejections by the minute do not shorten the memory of those by the day': [
+  'a rejection by the minute window does not make earlier rejections by the day window expire sooner': [
     { ask: 'counted', quota: [60, 61], cost: 60, is: allowed },
     { ask: 'counted', wait: MINUTE, is: { ...allowed, minute: 59, day: 0 } },
     { ask: 'counted', times: 10, is: { ...limited, inForce: 'day' } },
@@ -189,7 +189,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', wait: MINUTE, quota: [60, 61], times: 8, is: { ...limited, bannedIn: undefined } },
     { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
   ],
-  'lifting ends a ban once and at once; the next ban is still the second': [
+  'lifting a ban ends it at once; the next ban is still twice as long': [
     { ask: 'lift', is: { lifted: false } },
     useUpMinute,
     getBanned,
@@ -200,7 +200,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', is: { ...limited, bannedIn: 120_000 } },
     { ask: 'lift', wait: 120_000, is: { lifted: false } },
   ],
-  'a higher plan applies at once, and what was used stays used': [
+  'a higher plan applies at once, and earlier requests count against the new quota': [
     useUpMinute,
     { ask: 'counted', is: limited },
     { ask: 'counted', quota: [300, 10_000], is: { ...allowed, minute: 239, day: 9939 } },

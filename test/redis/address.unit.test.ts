@@ -57,13 +57,13 @@ test.each<[string, object, string]>([
   ['redis+cluster://a:1,b:2', { form: 'cluster', hosts: [A, B] }, 'a:1,b:2'],
   ['redis+cluster://u:p@a:1/0', { form: 'cluster', hosts: [A], username: 'u', password: 'p' }, 'a:1'],
   ['rediss+cluster://a:1', { form: 'cluster', hosts: [A], tls: {} }, 'a:1'],
-])('%s', (url, expected, place) => {
+])('%s is parsed', (url, expected, place) => {
   const address = parseRedisAddress(url);
   expect(address).toEqual({ ...NONE, ...expected });
   expect(placeOfRedis(address)).toBe(place);
 });
 
-test('certificates are read from the files that it names', () => {
+test('certificates and keys are read from the files in the URL', () => {
   const directory = mkdtempSync(join(tmpdir(), 'certificates-'));
   const file = (name: string) => join(directory, name);
   for (const name of ['ca', 'cert', 'key']) writeFileSync(file(name), name);
@@ -100,7 +100,7 @@ test.each([
   ['redis+sentinel://a:1/shop/x', `${FORM.sentinel}the database must be a number`],
   ['redis+cluster://a:1/1', `${FORM.cluster}a cluster has no numbered databases`],
   ['redis+socket://a', 'must be a URL that starts with redis://, rediss://, redis+sentinel:// or redis+cluster://'],
-])('%s is rejected with the form that it must have', (url, message) => {
+])('%s is rejected, and the error says which form is required', (url, message) => {
   expect(() => parseRedisAddress(url)).toThrow(new Error(message));
 });
 
@@ -117,6 +117,6 @@ test.each([
   'redis+sentinel://user:1/hunter2@a:1,b:2/shop',
   'redis+sentinel://a:1/shop?sentinel_password=hunter2&x=hunter2',
   'redis+cluster://user:hunter2@a:1,hunter2 b',
-])('a part of a password is never repeated: %s', (url) => {
+])('the error contains no part of the password: %s', (url) => {
   expect(() => parseRedisAddress(url)).toThrow(/^(?!.*(hun|ter2))must be /);
 });

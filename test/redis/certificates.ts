@@ -5,14 +5,14 @@ import { join } from 'node:path';
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
 
-/** An authority of the test's own, and a certificate of it for 127.0.0.1, as files. */
+/** A new CA, and a certificate for 127.0.0.1 that it has signed, as files. */
 export class Certificates {
   private readonly directory = mkdtempSync(join(tmpdir(), 'certificates-'));
   readonly authority = this.file('ca.pem');
   readonly certificate = this.file('cert.pem');
   readonly key = this.file('key.pem');
 
-  /** Whether there is an openssl. */
+  /** Whether openssl is installed. */
   static get canBeMade(): boolean {
     return spawnSync('openssl', ['version']).status === 0;
   }

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 
 const DOCUMENTED = readFileSync(join(__dirname, '../../docs/redis.md'), 'utf8');
 
-/** The rules of the user `petstore` in the documentation, whose password is `secret` here. */
+/** The ACL rules of the user `petstore` in docs/redis.md, with the password `secret`. */
 export const RULES = (/^ACL SETUSER petstore (.*)$/m.exec(DOCUMENTED)?.[1] ?? '')
   .replace('>password', '>secret')
   .split(' ');
 
-/** The options of a server that has this user. */
+/** Command-line options of a Redis server that has the user `petstore` with these ACL rules. */
 export function userWith(rules: readonly string[]): string[] {
   return ['--user', 'petstore', ...rules];
 }
 
-/** What else it needs on the nodes of a cluster, and what a user of Sentinels needs. */
+/** The ACL rules that the user needs in addition in a cluster, and the rules of a user of Sentinels. */
 export const CLUSTER_RULES = (/In a cluster it also needs `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(' ');
 export const SENTINEL_RULES = (/At Sentinels with users of their own: `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(
   ' ',

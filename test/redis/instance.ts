@@ -34,7 +34,7 @@ export class Instance {
     return instance;
   }
 
-  /** Whether a request of a Free caller is allowed, and how many it has left this minute. */
+  /** Counts a request of a caller on the plan Free. @returns whether it is allowed, and the requests left this minute. */
   async take(id: string): Promise<{ isAllowed: boolean; left: number }> {
     const { verdict, windows } = await this.limiter.take({ id, quota: PLANS.FREE }, 1, 'counted');
     return { isAllowed: verdict === 'allowed', left: windows[0].remaining };

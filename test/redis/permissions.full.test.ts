@@ -5,7 +5,7 @@ import { RULES, userWith } from './documented-user';
 
 const onOwnServer = REDIS_BINARY ? describe : describe.skip;
 
-onOwnServer('a gateway does not start, and says why in one line, with a Redis user without', () => {
+onOwnServer('the start fails with a one-line error if the Redis user lacks', () => {
   const installation = new Installation({});
   afterAll(() => installation.remove());
 
@@ -13,8 +13,8 @@ onOwnServer('a gateway does not start, and says why in one line, with a Redis us
     ['permission to count', /^\+(eval|evalsha)$/, 'NOPERM'],
     ['permission to write', /^\+hset$/, "ERR The user executing the script can't run this command or subcommand"],
     ['permission to publish', /^\+publish$/, 'NOPERM'],
-    ['the keys', /^~ratelimit/, 'NOPERM'],
-    ['the channel', /^&/, 'NOPERM'],
+    ['access to the keys', /^~ratelimit/, 'NOPERM'],
+    ['access to the channel', /^&/, 'NOPERM'],
   ])('%s', async (_what, without, reason) => {
     const user = userWith(RULES.filter((rule) => !without.test(rule)));
     const redis = await RedisServer.start(REDIS_BINARY ?? '', user);

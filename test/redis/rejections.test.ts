@@ -5,7 +5,7 @@ import { RULES, userWith } from './documented-user';
 
 const withServer = REDIS_BINARY ? describe : describe.skip;
 
-withServer('a start with Redis', () => {
+withServer('the start with Redis', () => {
   const servers: RedisServer[] = [];
   const keep = (server: RedisServer): RedisServer => {
     servers.push(server);
@@ -33,7 +33,7 @@ withServer('a start with Redis', () => {
   const MISSING = 'NOAUTH Authentication required';
   const unknown = (command: string) => `ERR unknown command '${command}'`;
   test.each<[string, () => string, string]>([
-    ['a missing password', () => guarded.url, MISSING],
+    ['a missing password of the server', () => guarded.url, MISSING],
     ['a wrong password', () => `redis://:hunter3@${guarded.host}`, WRONG],
     ['a wrong user', () => `redis://hunter3:hunter2@${guarded.host}`, WRONG],
     ['an unknown database', () => `redis://:hunter2@${guarded.host}/16`, 'ERR DB index is out of range'],
@@ -56,13 +56,13 @@ withServer('a start with Redis', () => {
     ],
     ['a wrong password of a master', () => `redis+sentinel://:hunter3@${sentinel.host}/shop`, WRONG],
     ['a missing password of a Sentinel', () => `redis+sentinel://:hunter2@${closed.host}/shop`, MISSING],
-  ])('fails for %s, and says why without the password', async (_what, url, message) => {
+  ])('fails for %s, and the error does not contain the password', async (_what, url, message) => {
     await expect(gateway.another({ REDIS_URL: url() })).rejects.toThrow(new Error(`REDIS_URL: ${message}`));
   });
 
   const limits = async (of: Gateway) => (await of.app.inject({ url: '/readyz' })).json().checks.limits;
 
-  test('succeeds for a user with the documented permissions, who can do all that a gateway does', async () => {
+  test('succeeds for a user with the documented permissions, which suffice for all commands of the gateway', async () => {
     const server = await start(...userWith(RULES));
     const instance = await gateway.another({ REDIS_URL: `redis://petstore:secret@${server.host}/1` });
     const { headers } = await instance.createKey();
@@ -77,20 +77,20 @@ withServer('a start with Redis', () => {
   test.each([
     ['to count', /^\+(eval|evalsha)$/],
     ['to publish', /^\+publish$/],
-  ])('that fails for a user without permission %s leaves no connection open', async (_what, without) => {
+  ])('leaves no connection open after failing for a user without permission %s', async (_what, without) => {
     const server = await start(...userWith(RULES.filter((rule) => !without.test(rule))));
     const REDIS_URL = `redis://petstore:secret@${server.host}`;
     await expect(gateway.another({ REDIS_URL })).rejects.toThrow(/^REDIS_URL: NOPERM/);
     await until(async () => !(await server.ask(['CLIENT', 'LIST'])).includes('user=petstore'));
   });
 
-  test('counts in memory while a master may not write, since it is cut off from its replicas', async () => {
+  test('succeeds while the master rejects writes for lack of a replica, and limits are counted in memory', async () => {
     const instance = await gateway.another({ REDIS_URL: (await start('--min-replicas-to-write', '1')).url });
     expect(await limits(instance)).toBe('fallback');
     await instance.close();
   });
 
-  test('counts in memory on a replica, until that is a master', async () => {
+  test('succeeds with a replica, and limits are counted in memory until it becomes a master', async () => {
     const replica = await start('--replicaof', `127.0.0.1 ${(await start()).port}`);
     await until(() => replica.follows());
     const instance = await gateway.another({ REDIS_URL: replica.url });

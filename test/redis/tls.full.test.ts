@@ -7,7 +7,7 @@ import { allowed, Instance } from './instance';
 
 const canRun = REDIS_BINARY && Certificates.canBeMade ? describe : describe.skip;
 
-canRun('over TLS with certificates of an authority of its own', () => {
+canRun('over TLS with a private CA,', () => {
   const servers: RedisServer[] = [];
   let certificates: Certificates;
   let query: string;
@@ -23,7 +23,7 @@ canRun('over TLS with certificates of an authority of its own', () => {
     certificates.remove();
   });
 
-  /** A server that asks for the client's certificate. @returns its host and TLS port. */
+  /** Starts a server that requires a client certificate. @returns the server and its TLS port. */
   async function start(...options: string[]): Promise<{ server: RedisServer; port: number }> {
     const port = await freePort();
     const server = await RedisServer.start(REDIS_BINARY ?? '', ['--tls-port', String(port), ...tls, ...options]);
@@ -38,7 +38,7 @@ canRun('over TLS with certificates of an authority of its own', () => {
     return redis.status === 'ready' ? 'none' : 'not connected';
   }
 
-  test('a server is used with the certificates in the URL, and not without', async () => {
+  test('the gateway works with a server if the URL has the certificates, and fails otherwise', async () => {
     const { port } = await start();
     await expectService(`rediss://127.0.0.1:${port}?${query}`);
     expect(await refusal(`rediss://127.0.0.1:${port}`)).toMatch(/^REDIS_URL: TLS fails: .*cert/);
@@ -47,7 +47,7 @@ canRun('over TLS with certificates of an authority of its own', () => {
     expect(await refusal(`rediss://127.0.0.1:${port}?${authority}`)).toMatch(/TLS fails|not connected/);
   });
 
-  test('so are Sentinels and the master that they name', async () => {
+  test('the gateway works with Sentinels and the master that they name', async () => {
     const { port: master } = await start();
     const port = await freePort();
     const lines = [
@@ -60,7 +60,7 @@ canRun('over TLS with certificates of an authority of its own', () => {
     await expectService(`rediss+sentinel://127.0.0.1:${port}/shop?${query}`);
   });
 
-  test('so are the nodes of a cluster', async () => {
+  test('the gateway works with the nodes of a cluster', async () => {
     const bus = await freePort();
     const { server, port } = await start(
       '--cluster-announce-ip',
@@ -87,7 +87,7 @@ async function expectService(url: string): Promise<void> {
   await Promise.all(instances.map((instance) => instance.close()));
 }
 
-/** The lines of a file for options of a command line. */
+/** Converts command-line options to lines of a configuration file. */
 function pairs(options: readonly string[]): string[] {
   return options.flatMap((option, i) => (i % 2 ? [] : [`${option.slice(2)} ${options[i + 1]}`]));
 }

@@ -57,7 +57,7 @@ describe('identifiers in paths', () => {
     ['GET /store/inventory/', 'petId'],
     ['PUT /store/inventory/', 'petId', { quantity: 1 }],
     ['DELETE /store/inventory/', 'petId'],
-  ])('%s: the largest int64 is 404, a larger number is 400', async (on, parameter, ...[body]) => {
+  ])('%s: the largest int64 gets 404, a larger number gets 400', async (on, parameter, ...[body]) => {
     const { status, json } = await send(gateway, `${on}${LARGEST}`, body);
     expect([status, json]).toEqual([404, expect.objectContaining({ message: expect.stringContaining(LARGEST) })]);
     await expectRejected(`${on}${TOO_LARGE}`, body, [parameter, ID]);
@@ -74,14 +74,14 @@ describe('identifiers in paths', () => {
   test.each([
     [404, 'NOT_FOUND', ['/pets/', '/pets/1/', '/pets/1/2', '/Pets', '/store']],
     [400, 'BAD_REQUEST', ['/pets/%', '/pets/%zz', '/pets/%ff', '/pets?name=%ff']],
-  ])('paths that are %i %s: %j', async (status, code, paths) => {
+  ])('paths that get %i %s: %j', async (status, code, paths) => {
     for (const path of paths)
       expect(await send(gateway, `GET ${path}`)).toMatchObject({ status, json: { code, status } });
   });
 });
 
 describe('query parameters', () => {
-  /** A parameter, the complaint, and the values that get it. */
+  /** A parameter, an error message, and the values that are rejected with it. */
   test.each<[path: string, parameter: string, message: string, ...values: string[]]>([
     ['/pets', 'limit', LIMIT, '0', '101', '-1', '', 'abc', '1.5', '1e1', '010', '%2B5', '2147483648'],
     ['/pets', 'cursor', CURSOR, '', 'abc', '%00'],
@@ -101,7 +101,7 @@ describe('query parameters', () => {
     ['/store/inventory', 'petId', ID, '1.5'],
     ['/store/inventory', 'status', STATUS, 'x'],
     ['/store/inventory', 'maxQuantity', 'must be an integer from -2147483648 to 2147483647', 'few'],
-  ])('%s: %s', async (path, parameter, message, ...values) => {
+  ])('GET %s rejects invalid values of %s', async (path, parameter, message, ...values) => {
     for (const value of values)
       await expectRejected(`GET ${path}?${parameter}=${value}`, undefined, [parameter, message]);
   });
@@ -129,7 +129,7 @@ describe('query parameters', () => {
     ['DELETE /pets/3?x=1', ['x', UNKNOWN]],
     ['GET /pets?x=1&limit=a&sort=b', ['x', UNKNOWN], ['limit', LIMIT], ['sort', sort('id', 'name')]],
   ];
-  test.each(rejected.map((row) => titled(row)))('%s', (_title, on, ...details) =>
+  test.each(rejected.map((row) => titled(row)))('%s is rejected', (_title, on, ...details) =>
     expectRejected(on, undefined, ...details),
   );
 
@@ -137,11 +137,11 @@ describe('query parameters', () => {
     ['POST /pets?x=1', { name: 'Mia', categoryId: 1 }],
     ['PUT /pets/1?x=1', { name: 'Mia', categoryId: 1 }],
     ['PATCH /pets/1?x=1', {}],
-  ])('%s takes none', (on, body) => expectRejected(on, body, ['x', UNKNOWN]));
+  ])('%s accepts no query parameters', (on, body) => expectRejected(on, body, ['x', UNKNOWN]));
 });
 
 describe('bodies', () => {
-  test('an id in JSON is an integer from 1 to the largest int64, in digits', async () => {
+  test('an id in JSON must be an integer from 1 to the largest int64, written only in digits', async () => {
     const wrong = [
       ...['0', '-1', '1.5', '"1"', '1.0', '1e0', ' 1E0 ', '1e400', '-0', TOO_LARGE, `-${LARGEST}`, '9'.repeat(50_000)],
     ];
@@ -150,7 +150,7 @@ describe('bodies', () => {
   });
 
   const rejected: [on: string, body: unknown, ...details: Detail[]][] = [
-    // missing, null, unknown
+    // missing, null and unknown fields
     ['PUT /pets/1', { status: 'sold' }, ['name', 'is required'], ['categoryId', 'is required']],
     ['PUT /pets/1', { name: 'Mia', categoryId: 1, petId: 1 }, ['petId', fieldOf('NewPet')]],
     ['PUT /categories/1', { name: null }, ['name', NULL]],
@@ -173,10 +173,10 @@ describe('bodies', () => {
       ['constructor', fieldOf('PetUpdate')],
       ['toString', fieldOf('PetUpdate')],
     ],
-    // values that only JSON text can have
+    // values that exist in JSON text but not in JavaScript
     ['POST /store/orders', '{"quantity":12345678901234567890}', ['quantity', QUANTITY]],
     ['PATCH /pets/1', '{"name":"\\udc00"}', ['name', 'must not contain a lone surrogate']],
-    // every broken rule is reported, in the path and in the body
+    // several errors, in the path and in the body: all are reported
     ['PUT /pets/1', { name: 'x'.repeat(256), categoryId: 'x' }, ['name', atMost(255)], ['categoryId', ID]],
     ['PATCH /pets/1', { name: null, status: 'gone' }, ['name', KEEP], ['status', STATUS]],
     ['PATCH /store/orders/x', { quantity: 0, petId: 'x' }, ['orderId', ID], ['quantity', QUANTITY], ['petId', ID]],
@@ -193,14 +193,14 @@ describe('bodies', () => {
       ['colour', fieldOf('NewCategory')],
       ['name', 'is required'],
     ],
-    // not objects
+    // bodies that are not objects
     ['PUT /pets/x', '[]', ['petId', ID], ['body', OBJECT]],
     ...['[]', 'null', '"Mia"', '5', '1234567890123456789', 'true', '[{"name":"x"}]'].map(
       (body): [string, string, Detail] => ['POST /pets', body, ['body', OBJECT]],
     ),
     ['PATCH /pets/1', '[{"name":"x"}]', ['body', OBJECT]],
   ];
-  test.each(rejected.map((row) => titled(row, 2)))('%s', (_title, on, body, ...details) =>
+  test.each(rejected.map((row) => titled(row, 2)))('%s is rejected', (_title, on, body, ...details) =>
     expectRejected(on, body, ...details),
   );
 
@@ -214,7 +214,7 @@ describe('bodies', () => {
     ...['{', '{"name":}', "{'name':'Mia'}", '{"name":"Mia",}', 'name=Mia', '{"name":"a\nb"}', '{"a":01}', 'undefined'],
     ...['{"n":12345678901234567890', `${'['.repeat(90_000)}1234567890123456`],
   ];
-  test.each(malformed.map((body) => titled([body])))('%s is malformed', async (_title, body) => {
+  test.each(malformed.map((body) => titled([body])))('%s is rejected as malformed JSON', async (_title, body) => {
     const message = 'The body is not valid JSON.';
     expect(await send(gateway, 'POST /pets', body)).toMatchObject({
       status: 400,
@@ -227,7 +227,7 @@ describe('bodies', () => {
     for (const body of [undefined, '']) expect(await send(gateway, on, body)).toMatchObject(empty);
   });
 
-  test('the response to a flood of unknown fields stays small', async () => {
+  test('the error for 5000 unknown fields reports only 100 of them', async () => {
     const fields = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}`, 1]));
     const { status, text, json } = await send(gateway, 'PATCH /pets/1', fields);
     expect([status, (json as { details: unknown[] }).details.length]).toEqual([400, 100]);

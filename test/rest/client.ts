@@ -10,7 +10,7 @@ export interface Answer {
 
 /**
  * Sends a REST request: `GET /pets/1`. A body that is not a string is sent as JSON.
- * @param headers besides the content type of a body, which they may override with `undefined`.
+ * @param headers added to the content type of the body; `'content-type': undefined` sends no content type.
  */
 export async function send(
   gateway: Gateway,
@@ -50,7 +50,7 @@ export function badInput(...details: { path: string; message: string }[]) {
   };
 }
 
-/** Everything in the shop, to check that a refused request has changed nothing. */
+/** @returns all data, to check that a rejected request has changed nothing. */
 export async function contentOf(gateway: Gateway): Promise<string> {
   const paths = ['/categories', '/pets', '/store/orders', '/store/inventory'];
   const answers = await Promise.all(paths.map((path) => send(gateway, `GET ${path}`)));

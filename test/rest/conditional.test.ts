@@ -8,7 +8,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
 });
-// Beside what fillShop creates: category 3, which has no pets.
+// Adds category 3, which has no pets, to the data of fillShop.
 beforeEach(async () => {
   await fillShop(gateway.database);
   await send(gateway, 'POST /categories', { name: 'Birds' });
@@ -29,7 +29,7 @@ describe('If-None-Match', () => {
     ...['/store/inventory', '/store/inventory/1', '/openapi.json', '/openapi.yaml'],
   ];
 
-  test.each(READS)('GET %s has a strong ETag, and is 304 for a client that has the body', async (path) => {
+  test.each(READS)('GET %s has a strong ETag, and gets 304 if the header contains it', async (path) => {
     const first = await send(gateway, `GET ${path}`);
     const etag = String(first.headers.etag);
     expect(etag).toMatch(/^"[\w-]{20,}"$/);
@@ -45,7 +45,7 @@ describe('If-None-Match', () => {
     expect((await send(gateway, `HEAD ${path}`, undefined, { 'if-none-match': etag })).status).toBe(304);
   });
 
-  test('each body has its own ETag; deletions and errors have none', async () => {
+  test('different bodies have different ETags; deletions and errors have none', async () => {
     const tags = await Promise.all(READS.map(tagOf));
     expect(new Set(tags).size).toBe(READS.length);
     await send(gateway, 'PATCH /pets/1', { name: 'Max' });
@@ -69,7 +69,7 @@ const CHANGES: [on: string, body?: object][] = [
   ['DELETE /store/inventory/1'],
 ];
 
-test('every operation that changes a resource is tested here', async () => {
+test('CHANGES contains every PUT, PATCH and DELETE operation', async () => {
   const { paths } = (await send(gateway, 'GET /openapi.json')).json as { paths: Record<string, object> };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/, '1')}`),
@@ -83,7 +83,7 @@ describe.each(CHANGES)('If-Match: %s', (on, ...[body]) => {
     ['the version that was read', (tag) => tag],
     ['one of several versions', (tag) => `${STALE} ,, ${tag},"other,with,commas"`],
     ['any version', () => ' * '],
-  ])('changes %s', async (_what, header) => {
+  ])('allows the change with %s', async (_what, header) => {
     const tag = await tagOf(pathOf(on));
     expect((await sendIf(header(tag), on, body)).status).toBe(on.startsWith('DELETE') ? 204 : 200);
   });
@@ -98,21 +98,21 @@ describe.each(CHANGES)('If-Match: %s', (on, ...[body]) => {
 });
 
 describe('If-Match', () => {
-  test.each(['', ',', 'abc', '"a', '*, "a"', 'w/"a"', '"a" "b"', '"a b"'])('%j is malformed', async (header) => {
+  test.each(['', ',', 'abc', '"a', '*, "a"', 'w/"a"', '"a" "b"', '"a b"'])('%j gets 400', async (header) => {
     const json = { code: 'BAD_USER_INPUT', details: [{ path: 'If-Match' }] };
     for (const [on, body] of CHANGES) expect(await sendIf(header, on, body)).toMatchObject({ status: 400, json });
   });
 
-  test('is checked before the rules of the petstore', async () => {
+  test('is checked before business rules: 412 takes precedence over 409', async () => {
     for (const path of ['/pets/1', '/categories/1']) {
       expect((await sendIf(STALE, `DELETE ${path}`)).status).toBe(412);
       expect((await sendIf(await tagOf(path), `DELETE ${path}`)).status).toBe(409);
     }
   });
 
-  // RFC 9110, section 13.2.1: a request that fails without the precondition fails in the same way with it.
+  // The precondition is ignored if the request fails without it (RFC 9110, section 13.2.1).
   test.each(CHANGES.filter(([on]) => !on.startsWith('PUT /categories')))(
-    'does not hide that %s is missing',
+    'does not replace 404 by 412 if the resource is missing: %s',
     async (on, ...[body]) => {
       for (const tag of [undefined, '*', STALE]) {
         const { status } = await sendIf(tag, on.replace(/\d$/, '999999'), body);
@@ -121,14 +121,14 @@ describe('If-Match', () => {
     },
   );
 
-  test('does not match stock that a PUT would create', async () => {
+  test('does not match an inventory item that the PUT would create', async () => {
     const on = 'PUT /store/inventory/2';
     for (const tag of ['*', STALE])
       expect(await sendIf(tag, on, { quantity: 1 })).toMatchObject({ status: 412, json: FAILED });
     expect((await sendIf(undefined, on, { quantity: 1 })).status).toBe(200);
   });
 
-  test("of stock does not match after a change of its pet's status", async () => {
+  test("with the ETag of an inventory item fails after a change of the pet's status", async () => {
     const tag = await tagOf('/store/inventory/1');
     await send(gateway, 'PATCH /pets/1', { status: 'sold' });
     expect((await sendIf(tag, 'PUT /store/inventory/1', { quantity: 1 })).status).toBe(412);
@@ -142,7 +142,7 @@ describe('If-Match', () => {
     expect(data.updatePet).toEqual({ name: 'Max' });
   });
 
-  test('replays a stored response although the version has changed, and stores no rejection', async () => {
+  test('does not prevent the replay of a stored response; a 412 is not stored', async () => {
     const change = (tag: string) => sendIf(tag, 'PATCH /pets/1', { name: 'Max' }, { 'idempotency-key': 'one' });
     expect((await change(STALE)).status).toBe(412);
     const tag = await tagOf('/pets/1');
@@ -165,7 +165,7 @@ describe('the ETag of a change', () => {
     ['POST /store/orders', {}],
     ['PATCH /store/orders/1', { shipDate: '0001-01-01T00:00:00Z', complete: true }],
     ['PUT /store/inventory/1', { quantity: 0 }],
-  ])('%s %j equals that of a read, and is good for the next change', async (on, body) => {
+  ])('equals the ETag of a read, and is accepted by the next change: %s %j', async (on, body) => {
     const { headers } = await send(gateway, on, body);
     const path = headers.location ?? pathOf(on);
     expect([headers.etag, headers['cache-control']]).toEqual([await tagOf(path), 'no-store']);
@@ -175,7 +175,7 @@ describe('the ETag of a change', () => {
     expect((await next).status).toBe(200);
   });
 
-  test('equals the ETag of a read for all texts', async () => {
+  test('equals the ETag of a read for any text', async () => {
     const text = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 40 })
       .map((each) => each.replaceAll('\0', '').trim());
@@ -189,8 +189,8 @@ describe('the ETag of a change', () => {
   });
 });
 
-/** Proven on PostgreSQL: the embedded database runs one transaction at a time. */
-describe('of eight clients with the same version exactly one wins', () => {
+/** Only PostgreSQL can fail these tests: the embedded database runs one transaction at a time. */
+describe('exactly one of eight concurrent requests with the same If-Match succeeds', () => {
   const many = Array.from({ length: 8 }, (_, i) => i + 1);
 
   test.each<[path: string, change: (i: number) => [on: string, body: object]]>([
@@ -198,7 +198,7 @@ describe('of eight clients with the same version exactly one wins', () => {
     ['/categories/1', (i) => ['PUT /categories/1', { name: `Dogs ${i}` }]],
     ['/store/orders/1', (i) => ['PATCH /store/orders/1', { shipDate: `2027-01-0${i}T00:00:00Z` }]],
     ['/store/inventory/1', (i) => ['PUT /store/inventory/1', { quantity: 100 + i }]],
-  ])('changing %s', async (path, change) => {
+  ])('if all change %s', async (path, change) => {
     const tag = await tagOf(path);
     const answers = await Promise.all(many.map((i) => sendIf(tag, ...change(i))));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...many.slice(1).map(() => 412)]);
@@ -208,7 +208,7 @@ describe('of eight clients with the same version exactly one wins', () => {
   test.each([
     ['PATCH /store/orders/1', { complete: true }],
     ['PUT /store/inventory/1', { quantity: 1 }],
-  ])('%s %j against a deletion', async (on, body) => {
+  ])('if half send %s %j and half delete the resource', async (on, body) => {
     const tag = await tagOf(pathOf(on));
     const answers = await Promise.all(
       many.map((i) => (i % 2 ? sendIf(tag, `DELETE ${pathOf(on)}`) : sendIf(tag, on, body))),

@@ -16,7 +16,7 @@ const OTHER: Domain = {
 
 const SAMPLES: Domain['samples'] = { what: 'toys', unit: 'toys', default: 1, max: 9, load: async () => ({}) };
 
-test('domains are combined: resolvers, operations and errors of all', () => {
+test('combineDomains merges the resolvers, operations, topics and errors of all domains', () => {
   const { description, resolvers, rest, errors, topics } = combineDomains([TOYS, OTHER]);
   expect([description, rest.title, resolvers.length]).toEqual(['Toys.', 'Toys', 2]);
   expect(rest.operations).toEqual(TOYS.operations);
@@ -49,16 +49,16 @@ test.each<[string, Domain[]]>([
     "the domain toys has the error code NOT_FOUND, which is the gateway's",
     [{ ...TOYS, errors: { NOT_FOUND: TOYS.errors.TOY_BROKEN as Domain['errors'][string] } }],
   ],
-])('an incomplete or contradictory domain stops the start: %s', (message, domains) => {
+])('an incomplete or contradictory domain makes startup fail: %s', (message, domains) => {
   expect(() => combineDomains(domains)).toThrow(message);
 });
 
-test('SUBGRAPH stops the start if no domain can be a subgraph', () => {
+test('startup fails if SUBGRAPH is set but no domain can be a subgraph', () => {
   const { buildSubgraph } = combineDomains([TOYS]);
   expect(() => buildSubgraph({} as SchemaParts)).toThrow('SUBGRAPH is set, but no domain has buildSubgraph');
 });
 
-describe('the start is stopped by an error that names what the schema and a domain lack:', () => {
+describe('startup fails with an error that names the element missing in the schema or in a domain:', () => {
   const domains = toyDomains();
   const building = (changed: object) => () => buildSchema({ ...domains, subscribe: jest.fn(), ...changed });
 
@@ -72,11 +72,11 @@ describe('the start is stopped by an error that names what the schema and a doma
     expect(building({ tables: [{ ...TABLE, ...changed }] })).toThrow(message);
   });
 
-  test('a topic', () => {
+  test('the topic of a subscription is missing', () => {
     expect(building({ topics: [] })).toThrow('no domain has the topic toy of the subscription toyChanged');
   });
 
-  test('an error code', () => {
+  test('an error code is missing', () => {
     const errors = new Map([...domains.errors].filter(([code]) => code !== 'TOY_BROKEN'));
     expect(building({ errors })).toThrow('Mutation.updateToy has unknown error codes: TOY_BROKEN');
   });

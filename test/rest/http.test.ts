@@ -17,7 +17,7 @@ describe('HEAD', () => {
   test.each([
     ...['/pets', '/pets?limit=1', '/pets/1', '/store/inventory', '/openapi.json', '/openapi.yaml'],
     ...['/pets/7', '/pets/x', '/pets?limit=0', '/nothing'],
-  ])('%s is GET without a body', async (path) => {
+  ])('%s has the status and headers of GET, without a body', async (path) => {
     const get = await send(gateway, `GET ${path}`);
     const head = await send(gateway, `HEAD ${path}`);
     expect([head.status, head.text]).toEqual([get.status, '']);
@@ -41,7 +41,7 @@ describe('methods', () => {
     ['/store/inventory', 'GET, HEAD, OPTIONS', undefined],
     ['/store/inventory/1', 'GET, HEAD, PUT, DELETE, OPTIONS', undefined],
     ['/openapi.json', 'GET, HEAD, OPTIONS', undefined],
-  ])('%s: OPTIONS lists %s, and any other method is 405', async (path, allow, patches) => {
+  ])('%s: OPTIONS lists %s, and any other method gets 405', async (path, allow, patches) => {
     const before = await contentOf(gateway);
     const options = await send(gateway, `OPTIONS ${path}`);
     expect([options.status, options.text, options.headers.allow]).toEqual([204, '', allow]);
@@ -54,13 +54,13 @@ describe('methods', () => {
     expect(await contentOf(gateway)).toBe(before);
   });
 
-  test('405 comes before errors in the body, and 404 before 405', async () => {
+  test('an unsupported method gets 405 even if the body is invalid; an unknown path gets 404 for any method', async () => {
     expect((await send(gateway, 'PUT /pets', '<pet/>', { 'content-type': 'text/xml' })).status).toBe(405);
     for (const method of ['GET', 'POST', 'DELETE', 'TRACE', 'PROPFIND'])
       expect(await send(gateway, `${method} /dogs`)).toMatchObject({ status: 404, json: { code: 'NOT_FOUND' } });
   });
 
-  test('a preflight is answered for browsers', async () => {
+  test('a CORS preflight request gets the allowed origin, methods and headers', async () => {
     const { status, headers } = await send(gateway, 'OPTIONS /pets/1', undefined, {
       origin: 'https://example.com',
       'access-control-request-method': 'PATCH',
@@ -81,7 +81,7 @@ describe('Accept', () => {
   });
 
   test.each(['text/html', 'application/xml', 'application/json;q=0', 'application/json;q=0, text/*', 'nonsense'])(
-    '%j is 406, and nothing is done',
+    '%j gets 406, and nothing is changed',
     async (accept) => {
       const before = await contentOf(gateway);
       for (const on of ['GET /pets', 'GET /pets/1', 'POST /pets', 'DELETE /pets/3', 'PUT /store/inventory/1']) {
@@ -118,12 +118,12 @@ describe('Content-Type', () => {
     ...[undefined, 'text/plain', 'application/jsonx', 'application/xml', 'application/x-www-form-urlencoded', ''],
     ...['multipart/form-data; boundary=x', 'application/json-patch+json', 'application/json; charset=utf-16'],
     ...['application/json; charset=iso-8859-1', 'application/merge-patch+json; charset=latin1', 'nonsense'],
-  ])('%s is 415', async (type) => {
+  ])('%s gets 415', async (type) => {
     for (const on of ['POST /pets', 'PUT /pets/1', 'PATCH /pets/1'])
       expect(await typed(on, type)).toMatchObject({ status: 415, json: { code: 'UNSUPPORTED_MEDIA_TYPE' } });
   });
 
-  test('a 415 lists the accepted types', async () => {
+  test('a 415 response lists the accepted types', async () => {
     const patch = await typed('PATCH /pets/1', 'application/json-patch+json');
     expect(patch.headers['accept-patch']).toBe(JSON_OR_PATCH);
     expect(patch.json).toMatchObject({ message: 'The body must be application/json or application/merge-patch+json.' });
@@ -133,7 +133,7 @@ describe('Content-Type', () => {
   });
 
   test.each(['OPTIONS /pets', 'OPTIONS /pets/1', 'OPTIONS /graphql', 'DELETE /pets/2'])(
-    '%s may declare JSON without a body',
+    '%s may have the type application/json without a body',
     async (on) => {
       const declared = await send(gateway, on, '', { 'content-type': 'application/json' });
       expect(declared).toMatchObject({ status: 204, text: '' });
@@ -147,7 +147,7 @@ describe('Content-Type', () => {
   });
 });
 
-test('on the wire HEAD, 204 and 304 have no body, and the connection stays open', async () => {
+test('responses to HEAD and with 204 or 304 have no body on the wire, and the connection stays open', async () => {
   const listening = await gateway.another();
   const lines = ['HEAD /pets', 'GET /pets', 'DELETE /pets/3', 'OPTIONS /pets', 'GET /pets/1'];
   const requests = lines.map((line, i) =>

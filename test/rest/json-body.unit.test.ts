@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { isLosslessNumber } from 'lossless-json';
 import { parseJson } from '../../src/http/json-body';
 
-/** A parsed value with JavaScript's numbers. */
+/** Converts the lossless numbers of a parsed value to JavaScript numbers. */
 function plain(value: unknown): unknown {
   if (isLosslessNumber(value)) return Number(value.value);
   if (Array.isArray(value)) return value.map(plain);

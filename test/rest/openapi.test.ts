@@ -8,7 +8,7 @@ import { Description, jsonSchema } from './description';
 
 const CATALOGUE = gatewayDomains().errors;
 
-/** That responses fit the document is checked wherever a test gets one: see helper/openapi.ts. */
+/** helper/openapi.ts checks in every test that the responses match the document. */
 
 type Schema = OpenAPIV3.SchemaObject;
 type Response = OpenAPIV3.ResponseObject;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Faults that Redocly's recommended rules find, warnings included: structure, references, and what tools rely on. */
+/** @returns Redocly's recommended rules that the document breaks, including those with the level of a warning. */
 async function lint(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'] });
   const faults = await lintFromString({ source, absoluteRef: '/openapi.json', config });
@@ -43,7 +43,7 @@ function codesOf(response: Response): string[] | undefined {
 }
 
 describe('the document', () => {
-  test('is valid OpenAPI 3.0.3, in version 1.0.0, without a fault for a linter', async () => {
+  test('is valid OpenAPI 3.0.3, has the version 1.0.0, and passes the linter', async () => {
     const { text } = await send(gateway, 'GET /openapi.json');
     expect(document).toMatchObject({ openapi: '3.0.3', info: { version: '1.0.0' } });
     expect(await lint(text)).toEqual([]);
@@ -52,7 +52,7 @@ describe('the document', () => {
     ]);
   });
 
-  test('has the exact largest int64, in JSON and YAML', async () => {
+  test('contains the largest int64 without rounding, in JSON and YAML', async () => {
     for (const path of ['/openapi.json', '/openapi.yaml']) {
       const { text } = await send(gateway, `GET ${path}`);
       expect(text).toMatch(/maximum"?: 9223372036854775807\b/);
@@ -60,13 +60,13 @@ describe('the document', () => {
     }
   });
 
-  test('is the same in YAML', async () => {
+  test('has the same content in YAML as in JSON', async () => {
     const { text, headers } = await send(gateway, 'GET /openapi.yaml');
     expect(headers['content-type']).toBe('application/yaml; charset=utf-8');
     expect(parse(text)).toEqual(document);
   });
 
-  test('accepts keys in either header, and requests without a key', () => {
+  test('declares API keys in two headers as optional', () => {
     expect(document.security).toEqual([{}, { apiKey: [] }, { bearer: [] }]);
     expect(document.components?.securitySchemes).toMatchObject({
       apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
@@ -75,7 +75,7 @@ describe('the document', () => {
   });
 });
 
-/** Statuses of every operation; the table has its others. */
+/** The statuses that every operation has. OPERATIONS lists the other statuses. */
 const ALWAYS = ['400', '401', '406', '429', '500', '503'];
 const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /pets', 'listPets', 'Pets', '200 304 403'],
@@ -104,7 +104,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
 ];
 
 describe('operations', () => {
-  test('are those of the specification, with their statuses', () => {
+  test('and their statuses match the specification', () => {
     const found = [...description.operations].map(([on, { operationId, tags, responses }]) => {
       const statuses = Object.keys(responses);
       expect(statuses).toEqual(expect.arrayContaining([...ALWAYS, 'default']));
@@ -118,7 +118,7 @@ describe('operations', () => {
     expect(found.sort()).toEqual([...OPERATIONS].sort());
   });
 
-  test('are exactly the methods that are routed', async () => {
+  test('match the methods that each path accepts', async () => {
     for (const [path, item] of Object.entries(document.paths)) {
       const { headers } = await send(gateway, `OPTIONS ${path.replace(/\{\w+\}/, '1')}`);
       const routed = headers.allow?.split(', ').filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
@@ -126,7 +126,7 @@ describe('operations', () => {
     }
   });
 
-  test('have what client generators need: unique names, texts, examples, scopes', () => {
+  test('have unique ids, descriptions, examples and scopes, which client generators need', () => {
     const sentence = expect.stringMatching(/\w.*\./);
     for (const [on, operation] of description.operations) {
       const { summary, description: text, parameters, requestBody, responses } = operation;
@@ -146,7 +146,7 @@ describe('operations', () => {
     for (const tag of document.tags ?? []) expect(tag.description).toEqual(sentence);
   });
 
-  test('are deprecated with a sunset: GET /pets/{petId} alone', () => {
+  test('include exactly one deprecated operation, with a sunset date: GET /pets/{petId}', () => {
     const deprecated = [...description.operations].filter(([, each]) => each.deprecated || each['x-sunset']);
     expect(deprecated.map(([on, each]) => [on, each.deprecated, each['x-sunset']])).toEqual([
       ['GET /pets/{petId}', true, '2027-11-01'],
@@ -154,7 +154,7 @@ describe('operations', () => {
     expect(deprecated[0]?.[1].description).toMatch(/^Deprecated since 2026-11-01: .* at least until 2027-11-01/);
   });
 
-  test('and parameters that may still change are marked', () => {
+  test('and parameters have a stability level if they may still change', () => {
     const marked = [...description.operations].flatMap(([on, operation]) =>
       [operation as Record<string, unknown>, ...description.parameters(on)].map(
         ({ name = '', 'x-stability': level }) => level && `${on} ${name}: ${level}`,
@@ -191,7 +191,7 @@ describe('errors', () => {
     ['POST /store/orders', 409, ['IDEMPOTENCY_IN_PROGRESS', 'INSUFFICIENT_STOCK']],
     ['PATCH /store/orders/{orderId}', 409, ['IDEMPOTENCY_IN_PROGRESS', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE']],
     ['GET /rate_limit', 429, ['KEY_BANNED', 'RATE_LIMITED']],
-  ])('%s %s: %j', (on, status, codes) => {
+  ])('of %s with status %s have the codes %j', (on, status, codes) => {
     expect([...(codesOf(description.response(on, status)) ?? [])].sort()).toEqual([...codes].sort());
   });
 
@@ -242,7 +242,7 @@ describe('parameters', () => {
     expect(names(on, 'header')).toEqual(expected);
   });
 
-  test('have their bounds, defaults and repetition', () => {
+  test('declare their bounds and defaults, and whether they are repeatable', () => {
     const parameters = new Map(description.parameters('GET /pets').map((each) => [each.name, each]));
     const int64 = { type: 'integer', format: 'int64', minimum: 1 };
     expect(parameters.get('id')?.description).toBe('Pets with these ids. Repeatable. Without a value: 400.');
@@ -264,7 +264,7 @@ describe('parameters', () => {
 describe('headers', () => {
   const ALWAYS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit', 'RateLimit-Policy'];
 
-  test('every response has the limits and the request id, every error a link to its description', () => {
+  test('every response has rate limit headers and a request id; every error has a link to its description', () => {
     for (const { on, status, response } of responses()) {
       const wanted = [...ALWAYS, 'X-Request-Id', ...(Number(status) >= 400 ? ['Link'] : [])];
       const headers = Object.keys(response.headers ?? {});
@@ -289,13 +289,13 @@ describe('headers', () => {
     ['GET /store/inventory', 200, ['ETag', 'Link', 'X-Stability']],
     ['DELETE /store/inventory/{petId}', 204, ['X-Stability']],
     ['DELETE /store/inventory/{petId}', 404, ['X-Stability']],
-  ])('%s %i has %j', (on, status, expected) => {
+  ])('%s with status %i has %j', (on, status, expected) => {
     expect(Object.keys(description.response(on, status).headers ?? {})).toEqual(expect.arrayContaining(expected));
   });
 });
 
 describe('schemas', () => {
-  // The specification, section 2: fields with their types, and the required ones.
+  // Fields, their types and the required fields (specification, section 2).
   test.each<[name: string, fields: Record<string, string>, required: string[]]>([
     ['NewPet', { name: 'string', categoryId: 'int64', status: 'PetStatus' }, ['name', 'categoryId']],
     ['Pet', { id: 'int64', name: 'string', categoryId: 'int64', status: 'PetStatus' }, ['id', 'name', 'categoryId']],
@@ -304,7 +304,7 @@ describe('schemas', () => {
     ['Order', { id: 'int64', petId: 'int64', quantity: 'integer', shipDate: 'date-time', complete: 'boolean' }, []],
     ['InventoryItem', { petId: 'int64', quantity: 'integer', status: 'PetStatus' }, ['petId', 'quantity', 'status']],
     ['InventoryUpdate', { quantity: 'integer' }, ['quantity']],
-  ])('%s is as specified', (name, fields, required) => {
+  ])('%s matches the specification', (name, fields, required) => {
     const { properties = {}, required: actual = [] } = description.schema(name);
     const types = Object.entries(properties).map(([field, value]) => {
       const { type, format, enum: values } = value as Schema;
@@ -313,7 +313,7 @@ describe('schemas', () => {
     expect([Object.fromEntries(types), actual]).toEqual([fields, required]);
   });
 
-  test('have bounds, read-only ids, examples, and null only where a patch may clear a field', () => {
+  test('have bounds, read-only ids and examples, and allow null only where PATCH may clear a field', () => {
     const schema = (name: string) => description.schema(name);
     for (const name of ['Pet', 'Category', 'Order'])
       expect(schema(name).properties?.id).toMatchObject({ readOnly: true });
@@ -336,7 +336,7 @@ describe('schemas', () => {
     ]);
   });
 
-  test('of bodies have exactly the fields that the operation takes', async () => {
+  test('of request bodies have exactly the fields that the operation accepts', async () => {
     for (const [on, { requestBody }] of description.operations) {
       if (!requestBody) continue;
       const body = requestBody as OpenAPIV3.RequestBodyObject;
@@ -344,7 +344,7 @@ describe('schemas', () => {
       expect([on, Object.keys(body.content)]).toEqual([on, ['application/json', ...patches]]);
       const { properties = {}, additionalProperties } = jsonSchema(body);
       expect([on, additionalProperties]).toEqual([on, false]);
-      // Values of no valid type: a known field fails by its own rule, any other as unknown.
+      // `[[]]` is valid for no field: known fields fail the check of their type, `colour` fails as unknown.
       const wrong = Object.fromEntries([...Object.keys(properties), 'colour'].map((name) => [name, [[]]]));
       const { json } = await send(gateway, on.replace(/\{\w+\}/, '1'), wrong);
       const { details } = json as { details: { path: string; message: string }[] };

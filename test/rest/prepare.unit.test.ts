@@ -34,7 +34,7 @@ const prepare = (...operations: (Pick<RestOperation, 'on' | 'document'> & Partia
 const GET = 'query getThing($thingId: ID!) { thing(id: $thingId) { id name } }';
 const PAGE = 'pageInfo { hasNextPage endCursor }';
 
-test('an operation has the name of its document, and inputs for its variables', () => {
+test('an operation gets its id from the name of its document, and its inputs from the variables', () => {
   const [get, list, put] = prepare(
     { on: 'GET /things/{thingId}', document: GET },
     {
@@ -62,7 +62,7 @@ test('an operation has the name of its document, and inputs for its variables', 
   });
 });
 
-describe('an operation that cannot be derived stops the start, with the reason:', () => {
+describe('startup fails if an operation cannot be derived from its document, with the reason:', () => {
   test.each<[reason: string, on: RestOperation['on'], document: string, more?: Partial<RestOperation>]>([
     ['no tag has /dogs', 'GET /dogs', GET],
     ['Syntax Error', 'GET /things/{thingId}', 'query {'],
@@ -141,7 +141,7 @@ describe('an operation that cannot be derived stops the start, with the reason:'
     expect(() => prepare({ on, document, ...more })).toThrow(`REST operation ${on}: ${reason}`);
   });
 
-  test('another selection of the same type', () => {
+  test('two operations select different fields of the same type', () => {
     const other = 'query nearest { box { thing { id } } }';
     const rows = [
       { on: 'GET /things/{thingId}', document: GET },
@@ -153,7 +153,7 @@ describe('an operation that cannot be derived stops the start, with the reason:'
   });
 });
 
-test('every operation of the product can be derived', () => {
+test('every REST operation of the gateway can be derived', () => {
   const { rest } = gatewayDomains();
   expect(prepareAll(contractSchema(), rest)).toHaveLength(rest.operations.length);
 });

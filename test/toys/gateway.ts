@@ -8,7 +8,7 @@ export async function startToys(environment: Record<string, string> = {}, now = 
   const { database, drop } = await createDatabase();
   await database.query(CREATE_TABLE, []);
   const remove = async () => {
-    // The next test file that gets the database must find the tables of the product alone.
+    // The next test file that gets the database must find only the tables of the product.
     await database.query(statement('drop table toys'), []);
     await drop();
   };

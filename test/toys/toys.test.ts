@@ -12,7 +12,7 @@ afterAll(() => gateway.close());
 
 const change = (path: string, body: object) => send(gateway, `PATCH ${path}`, body);
 
-test('a domain of one type has both interfaces, filters, sort orders and pages', async () => {
+test('a domain with one type gets GraphQL and REST with filters, sort orders and pages', async () => {
   for (const name of ['Train', 'Ball', 'Trumpet'])
     expect(await send(gateway, 'POST /toys', { name })).toMatchObject({ status: 201, json: { name, broken: false } });
   const { json, headers } = await send(gateway, 'GET /toys?name=tr&sort=-name&limit=1');

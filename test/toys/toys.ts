@@ -24,8 +24,8 @@ import { Selected } from '../../src/graphql/selected';
 import { combineDomains, type Domain, type Domains } from '../../src/rest/domain';
 import type { RestOperation } from '../../src/rest/rest-operation';
 
-// The smallest domain that works: a table, a type, a filter, a rule, an error code, REST operations and an event. Tests of the
-// modules below a domain use it where they need some domain.
+// A minimal domain: a table, a type, a filter, a rule, an error code, REST operations and an event. Tests use it for
+// modules that do not depend on a particular domain.
 
 export const CREATE_TABLE = statement(`create table if not exists toys (
   id bigserial primary key, name text collate "C" not null, broken boolean not null default false, made_at timestamptz(3))`);
@@ -243,7 +243,7 @@ export function createToys(): Domain {
   };
 }
 
-/** The domains of a gateway of toys. */
+/** The domains of a gateway that has toys instead of the petstore. */
 export function toyDomains(access = {} as AccessServices): Domains {
   return combineDomains([createToys(), createAccess(access)]);
 }

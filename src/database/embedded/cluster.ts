@@ -10,10 +10,10 @@ import { guardedFiles } from './guarded-files';
 /** PGlite 0.5 is PostgreSQL 18; it cannot open a directory of another major version. */
 export const MAJOR_VERSION = '18';
 
-/** A data directory that this process alone may open. */
+/** A data directory that is locked for this process. */
 export interface ClaimedDirectory {
   readonly space: DiskSpace;
-  /** Lets other processes have it. */
+  /** Releases the lock, so that other processes may open the directory. */
   unlock(): void;
 }
 
@@ -21,12 +21,12 @@ export interface ClaimedDirectory {
 export interface OpenDirectory {
   readonly engine: PGlite;
   readonly space: DiskSpace;
-  /** Closes the engine, and lets other processes have the directory. */
+  /** Closes the engine, and unlocks the directory. */
   close(): Promise<void>;
 }
 
 /**
- * Locks a data directory, and creates it if there is none.
+ * Locks a data directory, and creates it if it does not exist.
  * @throws Error with a one-line message if another process has it open, or its disk is full.
  */
 export function claimDirectory(directory: string): ClaimedDirectory {
@@ -37,8 +37,8 @@ export function claimDirectory(directory: string): ClaimedDirectory {
 }
 
 /**
- * Claims a data directory, and opens its cluster in this thread, for a command.
- * @throws Error as {@link claimDirectory} and {@link openCluster}.
+ * Locks a data directory, and opens its cluster in this thread. Commands such as `npm run dump` use this.
+ * @throws Error like {@link claimDirectory} and {@link openCluster}.
  */
 export async function openDirectory(directory: string): Promise<OpenDirectory> {
   const { space, unlock } = claimDirectory(directory);
@@ -52,8 +52,8 @@ export async function openDirectory(directory: string): Promise<OpenDirectory> {
 }
 
 /**
- * Starts the embedded PostgreSQL on the cluster of a claimed data directory, and creates that if there is none.
- * @throws Error with a one-line message if it is from another PostgreSQL version or unreadable as a database.
+ * Starts the embedded PostgreSQL on the cluster of a locked data directory. Creates the cluster if it does not exist.
+ * @throws Error with a one-line message if the cluster is from another PostgreSQL version, or cannot be opened.
  */
 export async function openCluster(directory: string, space: DiskSpace): Promise<PGlite> {
   const cluster = join(directory, CLUSTER);
@@ -78,7 +78,8 @@ async function createCluster(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: PRIVATE });
-  // Its own files: PGlite would hand ours to the engine in memory that makes the cluster, too.
+  // Uses `dataDir` instead of our guarded files: PGlite would also give those to the in-memory engine that creates the
+  // cluster.
   const engine = await startEngine({ dataDir: unfinished });
   await engine.close();
   renameDurably(unfinished, directory);
@@ -105,21 +106,22 @@ function versionOf(directory: string): string | undefined {
 }
 
 /**
- * Nobody but us makes checkpoints ({@link Upkeep}): a server asks another process for one whenever the log since the last
- * has half the size of `max_wal_size`, and PGlite, where there is no such process, hangs then (0.4.3: for good, after 540 MB
- * with the default of 1 GB). The log before a checkpoint is removed: kept to be written over, it would stay as large as it
- * has ever been.
+ * Only {@link Upkeep} makes checkpoints, so `max_wal_size` is set too high to be reached. PostgreSQL asks its checkpointer
+ * process for a checkpoint when the log since the last one has half that size. PGlite has no such process, and hangs then
+ * (0.4.3: forever, after 540 MB with the default of 1 GB).
+ *
+ * `wal_recycle=off` deletes old log files after a checkpoint. Recycled files would keep the log at its largest size.
  */
 const LOG = ['-c', 'max_wal_size=1TB', '-c', 'wal_recycle=off'];
 
-/** Starts the embedded PostgreSQL in memory, on a copy of an image that PGlite has made of a cluster. */
+/** Starts the embedded PostgreSQL in memory, from the file with an image of a cluster that PGlite has written. */
 export function startInMemory(image: string): Promise<PGlite> {
   return startEngine({ loadDataDir: new Blob([new Uint8Array(readFileSync(image))]) });
 }
 
-/** Starts PGlite with the extensions that the migrations need; in memory if it is given no files. */
+/** Starts PGlite with the extensions that the migrations need. Without `dataDir` and `fs` it runs in memory. */
 export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' | 'loadDataDir'>): Promise<PGlite> {
-  // Loaded only if it is used.
+  // Loads PGlite only if the embedded database is used.
   const { PGlite }: typeof import('@electric-sql/pglite') = require('@electric-sql/pglite');
   const {
     pg_trgm,
@@ -127,7 +129,8 @@ export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' 
   const startParams = [...PGlite.defaultStartParams, ...LOG];
   const engine = await PGlite.create({ ...options, startParams, extensions: { pg_trgm } });
   // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone.
-  // Pages are in memory: at the usual cost of 4 the planner walks past 10,000 pets to find those with a rare status.
+  // Pages are in memory. With the default `random_page_cost` of 4, the planner scans 10,000 pets for those with a rare
+  // status.
   await engine.exec("set timezone to 'UTC'; set random_page_cost to 1.1");
   return engine;
 }

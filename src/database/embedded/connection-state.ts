@@ -1,11 +1,12 @@
-/** The state that both threads of a connection to the embedded database share. */
+/** The state of one connection to the embedded database, in memory that the client's thread and the worker share. */
 export type ConnectionState = Int32Array<SharedArrayBuffer>;
 
-/** Bytes that the worker has sent and the client has not read. */
+/** Index of the number of bytes that the worker has sent and the client has not read. */
 const UNREAD = 0;
+/** Index of the state of the client's statements. */
 const WORK = 1;
 
-/** Values of `WORK`. */
+/** The values at index `WORK`. */
 const WAITING = 0;
 const STARTED = 1;
 const DROPPED = 2;
@@ -19,8 +20,8 @@ export function createState(): ConnectionState {
 }
 
 /**
- * Called by the worker before it sends `bytes` more: waits until the client has read enough. PGlite cannot pause a statement,
- * so the thread waits. The client reads in another thread.
+ * Called by the worker before it sends `bytes` more bytes: blocks the thread until the client has read enough. PGlite cannot
+ * pause a statement in any other way. The client reads in another thread.
  */
 export function waitForReader(state: ConnectionState, bytes: number): void {
   for (let unread = Atomics.load(state, UNREAD); unread > MAX_UNREAD; unread = Atomics.load(state, UNREAD))
@@ -28,29 +29,32 @@ export function waitForReader(state: ConnectionState, bytes: number): void {
   Atomics.add(state, UNREAD, bytes);
 }
 
-/** The client has read these bytes. */
+/** Called by the client when it has read this many bytes. */
 export function reportRead(state: ConnectionState, bytes: number): void {
   Atomics.sub(state, UNREAD, bytes);
   Atomics.notify(state, UNREAD);
 }
 
-/** The client reads nothing any more. */
+/** Called by the client when it will not read any more. The worker then no longer waits for it. */
 export function reportClosed(state: ConnectionState): void {
   Atomics.store(state, UNREAD, CLOSED);
   Atomics.notify(state, UNREAD);
 }
 
-/** Whether a connection that has no transaction may start what it has sent: the client may have dropped it. */
+/**
+ * Called by the worker before it runs a client's statements outside of a transaction. Marks them as started.
+ * @returns false if the client has dropped them.
+ */
 export function mayStart(state: ConnectionState): boolean {
   return Atomics.compareExchange(state, WORK, WAITING, STARTED) !== DROPPED;
 }
 
-/** The statement or transaction is over. */
+/** Called by the worker when a statement or transaction has ended. */
 export function reportIdle(state: ConnectionState): void {
   Atomics.store(state, WORK, WAITING);
 }
 
-/** Drops what the client has sent, unless it has started. @returns whether nothing of it will run, until {@link allow}. */
+/** Drops the client's statements until {@link allow}, unless one has started. @returns whether they are dropped. */
 export function drop(state: ConnectionState): boolean {
   return Atomics.compareExchange(state, WORK, WAITING, DROPPED) !== STARTED;
 }

@@ -5,14 +5,14 @@ import { reasonOf } from '../failures';
 /** The mode of directories that only their owner can use, as PostgreSQL requires for data directories. */
 export const PRIVATE = 0o700;
 export const CLUSTER = 'postgres';
-/** All that is kept in it: the cluster, the reserve on its disk, and who has it open. */
+/** The names of the gateway's entries in a data directory: the cluster, the disk reserve, and the lock files. */
 const OURS = /^(?:postgres(?:\.unfinished)?|reserve|(?:lock|owner)\.\d+)$/;
 
 /**
- * Makes the data directory, or closes an existing one to all but its owner. One that holds other things, too, such as a home
- * directory, is left as it is; the cluster in it is closed.
- * @returns whether it is new.
- * @throws Error with a one-line message if it cannot be made.
+ * Creates the data directory, or restricts the permissions of an existing directory to its owner. If it has other entries,
+ * as a home directory has, only the permissions of the cluster inside are restricted.
+ * @returns whether the directory was created.
+ * @throws Error with a one-line message if the directory cannot be created.
  */
 export function makeDataDirectory(directory: string): boolean {
   let created: string | undefined;
@@ -27,7 +27,7 @@ export function makeDataDirectory(directory: string): boolean {
   return created !== undefined;
 }
 
-/** It may be another user's, such as a volume's. */
+/** Restricts the permissions to the owner. This fails if another user owns the directory, such as a mounted volume. */
 function close(directory: string): void {
   try {
     chmodSync(directory, PRIVATE);

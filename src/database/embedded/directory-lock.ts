@@ -5,16 +5,18 @@ import { identityOf, isRunning } from './process-identity';
 const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;
 
-/** The locks held by this process: an identity with its own pid may be left over from an earlier process. */
+/** The locks held by this process. A lock file with its pid may also be left over from an earlier process. */
 const held = new Map<string, number>();
 
 /**
- * Locks `directory` for this process: PGlite does not, and two processes that have it open lose each other's committed
- * rows. Libraries tell a dead owner by the age of its file: after a crash they wait, and a paused process loses its lock.
+ * Locks `directory` for this process. PGlite does not lock it, and two processes that open it lose each other's committed
+ * rows. Lock libraries detect a dead owner by the age of its file: they wait after a crash, and a paused process loses its
+ * lock.
  *
- * The lock is a numbered file, `lock.7`, that identifies its owner; the highest number counts. A process that finds the
- * owner gone creates the next number, which appears complete and for only one contender (link is atomic). Numbers never
- * restart, so a contender with a stale listing creates a number that has been superseded, and notices that.
+ * The lock is a numbered file, such as `lock.7`, that identifies its owner. The file with the highest number is the current
+ * lock. If its owner has ended, a process creates the file with the next number. `link` is atomic, so only one process
+ * succeeds, and the file appears complete. Numbers are never reused. So a process with a stale listing creates a file that
+ * does not have the highest number, and notices that.
  * @returns a function that releases the lock.
  * @throws Error naming the owner if it is a live process.
  */
@@ -46,7 +48,7 @@ function hold(path: string, number: number): () => void {
   return () => {
     if (held.get(path) !== number) return;
     held.delete(path);
-    // The number remains, without an owner.
+    // The file stays, so that its number is not reused. An empty file has no owner.
     writeFileSync(lockFile(path, number), '');
   };
 }
@@ -90,6 +92,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // superseded in the meantime
+    return ''; // deleted, since another process has created the next lock
   }
 }

@@ -2,17 +2,17 @@ import { closeSync, existsSync, openSync, rmSync, statfsSync, writeSync } from '
 import { join } from 'node:path';
 
 const MB = 1024 * 1024;
-/** PostgreSQL makes its write-ahead log in files of this size, and ends itself if there is no room for the next. */
+/** PostgreSQL's write-ahead log consists of files of this size. PostgreSQL crashes if the disk has no space for the next. */
 const SEGMENT = 16 * MB;
-/** What is left to others before writes are refused: one transaction may need two more segments. */
+/** Writes are rejected if less space than this is free: one transaction may need two more segments. */
 const MARGIN = 2 * SEGMENT;
-/** What is kept for the transaction that runs while others fill the disk. */
+/** Size of the reserve: space for the running transaction if other processes fill the disk meanwhile. */
 const RESERVE = 2 * SEGMENT;
-/** A new cluster with its first segments. */
+/** Size of a new cluster with its first segments. */
 const NEW_CLUSTER = 4 * SEGMENT;
 const RESERVE_FILE = 'reserve';
 
-/** The room on the disk of a data directory, part of which is kept in reserve, as a file. */
+/** The free space on the disk of a data directory. A file keeps part of the space in reserve. */
 export class DiskSpace {
   private readonly file: string;
   private isReserved: boolean;
@@ -24,7 +24,7 @@ export class DiskSpace {
 
   /**
    * @param isNew whether a cluster has to be created.
-   * @throws Error with a one-line message if there is no room to start.
+   * @throws Error with a one-line message if there is not enough space to start.
    */
   require(isNew: boolean): void {
     const needed = MARGIN + (this.isReserved ? 0 : RESERVE) + (isNew ? NEW_CLUSTER : 0);
@@ -36,18 +36,18 @@ export class DiskSpace {
     );
   }
 
-  /** Takes the reserve, if there is room for it. */
+  /** Creates the reserve, if it does not exist and there is space for it. */
   take(): void {
     if (!this.isReserved) this.reserve();
   }
 
-  /** Whether the next transaction may write. A system call of 2 µs, beside the milliseconds that a write takes. */
+  /** Whether there is space for the next transaction's writes. The check takes 2 µs, a write takes milliseconds. */
   isEnough(): boolean {
     const left = this.left();
     return left >= MARGIN && (this.isReserved || (left >= MARGIN + RESERVE && this.reserve()));
   }
 
-  /** Frees the reserve for the current write. @returns false if there is none. */
+  /** Deletes the reserve, which frees its space for the current write. @returns false if there was none. */
   release(): boolean {
     if (!this.isReserved) return false;
     this.isReserved = false;
@@ -55,13 +55,17 @@ export class DiskSpace {
     return true;
   }
 
-  /** In bytes; file systems that do not know it report a size of 0. */
+  /** The free space in bytes. File systems that do not know it report a size of 0, and count as unlimited. */
   private left(): number {
     const { blocks, bavail, bsize } = statfsSync(this.directory);
     return blocks ? bavail * bsize : Number.POSITIVE_INFINITY;
   }
 
-  /** Written, since a hole in a file takes no room, and not with zeros, which some file systems store as a hole. */
+  /**
+   * Creates the reserve as a file full of text. A sparse file would take no space, and some file systems store zeros
+   * sparsely.
+   * @returns whether there was enough space.
+   */
   private reserve(): boolean {
     const block = Buffer.alloc(MB, 'petstore-gateway ');
     try {

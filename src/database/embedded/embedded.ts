@@ -8,20 +8,20 @@ import { EmbeddedServer } from './server';
 import { Upkeep } from './upkeep';
 
 /**
- * Number of connections. Statements run one at a time, so a few keep the database busy; and as many as one caller may have
- * are the most that another caller's statement waits for.
+ * Number of connections. Statements run one at a time, so a few connections keep the database busy. With more connections,
+ * one caller's statements could delay those of another caller for longer.
  */
 const POOL_SIZE = 5;
 
-/** How much longer than a request a transaction may wait for its client, in milliseconds. */
+/** A transaction may wait for its client for the time limit of a request plus this, in milliseconds. */
 const SLACK_MS = 1_000;
 
 type Bounds = Pick<PoolBounds, 'queue' | 'requestTimeoutMs'>;
 
 /**
  * Opens the embedded database in `directory`, and creates it if needed.
- * @throws Error with a one-line message if another process has it open, it is from another PostgreSQL version, or its disk
- * is full.
+ * @throws Error with a one-line message if another process has the database open, it is from another PostgreSQL version, or
+ * its disk is full.
  */
 export async function openEmbedded(directory: string, bounds: Bounds): Promise<Database> {
   const { unlock } = claimDirectory(directory);
@@ -32,7 +32,7 @@ export async function openEmbedded(directory: string, bounds: Bounds): Promise<D
 
 /**
  * Migrates an embedded database, and opens the connections to it.
- * @throws Error with a one-line message if it cannot be migrated; it is closed then.
+ * @throws Error with a one-line message if the database cannot be migrated. The server is then closed.
  */
 export async function connectTo(server: EmbeddedServer, description: string, bounds: Bounds): Promise<Database> {
   try {

@@ -2,9 +2,9 @@ import { writeSync } from 'node:fs';
 import type { PGliteOptions } from '@electric-sql/pglite';
 import type { DiskSpace } from './disk-space';
 
-/** The exit code where the log cannot be written: `EX_IOERR` of `sysexits.h`. */
+/** The exit code if the write-ahead log cannot be written: `EX_IOERR` of `sysexits.h`. */
 const CANNOT_WRITE = 74;
-/** WASI's numbers, which Emscripten uses, of what a disk may say. */
+/** Reasons for failed writes, by the error numbers of WASI, which Emscripten uses. */
 const REASONS: Record<number, string> = {
   19: 'the disk quota is used up',
   51: 'no room is left on its disk',
@@ -12,9 +12,10 @@ const REASONS: Record<number, string> = {
 };
 
 /**
- * The files of the embedded PostgreSQL, in `directory`. A server that cannot write its write-ahead log ends itself (PANIC);
- * PGlite, which has no process to end, would instead spin for ever. So what cannot be written there is first
- * given the reserve, and then ends this process: what has been acknowledged is on the disk, and the next start recovers it.
+ * The file system of the embedded PostgreSQL, in `directory`. A PostgreSQL server that cannot write its write-ahead log ends
+ * itself (PANIC). PGlite has no process to end, and would loop forever. So after a failed write to the log, the guard frees
+ * the disk reserve and repeats the write. If that fails, too, the guard ends this process. Acknowledged commits are on the
+ * disk, and the next start recovers them.
  */
 export function guardedFiles(directory: string, space: DiskSpace): PGliteOptions['fs'] {
   const { NodeFS }: typeof import('@electric-sql/pglite/nodefs') = require('@electric-sql/pglite/nodefs');
@@ -54,7 +55,7 @@ function guard({ stream_ops }: NodeFiles, space: DiskSpace): void {
   };
 }
 
-/** Nothing in this process can go on: PostgreSQL waits for the answer to its system call. */
+/** Ends the process at once. PostgreSQL blocks this thread until its system call returns. */
 function end(error: unknown): never {
   const { errno } = error as { errno?: number };
   const reason = REASONS[errno ?? 0] ?? `error ${errno}`;

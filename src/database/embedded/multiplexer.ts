@@ -18,17 +18,20 @@ import {
 } from './protocol';
 import { ResponseBuffer } from './response';
 
-/** How long batches may run before messages that arrived meanwhile are received, in milliseconds. */
+/** How long batches run before the event loop receives new messages, in milliseconds. */
 const SLICE_MS = 1;
 
-/** `COPY … FROM STDIN` would wait for data inside PGlite, which cannot wait: it ends the session then. */
+/** `COPY … FROM STDIN` makes PostgreSQL wait for data. PGlite cannot wait, and ends the session. */
 const COPY_IN = /\bcopy\b.*\bstdin\b/is;
 const COPY_REJECTION = message(Frontend.copyFail, 'COPY FROM STDIN is not supported by the embedded database');
 
-/** Messages that are run without a pause for other connections. */
+/** Messages of one connection that run together, with no messages of other connections in between. */
 interface Batch {
   readonly bytes: Uint8Array;
-  /** Whether the server answers it with ReadyForQuery: it ends with Sync, Query or FunctionCall, and not with Flush. */
+  /**
+   * Whether the server answers the batch with ReadyForQuery. It does after Sync, Query and FunctionCall, but not after
+   * Flush.
+   */
   readonly isComplete: boolean;
 }
 
@@ -37,33 +40,33 @@ interface Batch {
  * transaction ends (PostgreSQL documentation, "Extended Query" and "Pipelining"). The names of prepared statements are
  * separate for each connection; an unnamed statement lasts until the next Sync or Query. Connections share everything else
  * that belongs to a session: settings, temporary tables, session-level advisory locks, LISTEN, PREPARE. There is no
- * authentication: only this process has the ports.
+ * authentication: only this process can use the ports.
  *
  * `@electric-sql/pglite-socket` 0.2.17 is no alternative: statement names of its connections collide, batches of several
- * connections mix, and after an exception it serves no connection any more.
+ * connections mix, and after an exception it stops serving all connections.
  */
 export class Multiplexer {
   private readonly connections = new Set<Connection>();
-  /** The connection that has begun a transaction, or a batch that it has not completed. */
+  /** The connection with an open transaction, or with an incomplete batch. */
   private owner: Connection | undefined;
-  /** Closes the statements of connections that have ended. */
+  /** Messages that close the prepared statements of ended connections. They are sent before the next batch. */
   private readonly unused: Buffer[] = [];
   private readonly response = new ResponseBuffer();
   /**
-   * PGlite's stack pointer. An SQL error leaves WebAssembly by an exception, which does not restore the pointer: in 0.5.8
-   * every statement fails after 1,701 errors (`stack depth limit exceeded`).
+   * PGlite's stack pointer, which is restored after each batch. An SQL error leaves WebAssembly by an exception, which does
+   * not restore it. In 0.5.8, every statement would fail after 1,701 errors (`stack depth limit exceeded`).
    */
   private readonly stack: { value: unknown };
   private isRunning = false;
-  /** The time used by the connection that was served last, before it was served: see {@link Connection.usedMs}. */
+  /** The {@link Connection.usedMs} of the last served connection, as it was before its batch ran. */
   private servedMs = 0;
   private idleTimer: NodeJS.Timeout | undefined;
   private lastId = 0;
 
   /**
-   * @param idleMs how long a transaction may wait for its client, which holds up all others, in milliseconds.
-   * @param beforeTransaction returns SQL to run before a transaction or a statement outside of one, if there is any.
-   * @param onFailure called if the session has ended.
+   * @param idleMs how long a transaction may wait for its client, in milliseconds. All other connections wait meanwhile.
+   * @param beforeTransaction called before each transaction or single statement; returns SQL to run first, if any.
+   * @param onFailure called if PGlite's session has ended.
    */
   constructor(
     private readonly engine: PGlite,
@@ -108,13 +111,16 @@ export class Multiplexer {
     }
   }
 
-  /** The owner of the session, otherwise the connection that has used the least time of those with a complete batch. */
+  /**
+   * The connection to serve next: the owner of the session. Without an owner, the waiting connection with the least used
+   * time.
+   */
   private next(): Connection | undefined {
     if (this.owner) return this.owner.hasWork ? this.owner : undefined;
     let next: Connection | undefined;
     for (const connection of this.connections) {
       if (!connection.hasWork) continue;
-      // An idle connection gains no priority.
+      // A connection must not gain priority by having been idle.
       connection.usedMs = Math.max(connection.usedMs, this.servedMs);
       if (!next || connection.usedMs <= next.usedMs) next = connection;
     }
@@ -151,18 +157,21 @@ export class Multiplexer {
     if (sql) this.execute(message(Frontend.query, sql), true);
   }
 
-  /** @param connection receives the response; without a connection the response is discarded. @returns the transaction status, see {@link ResponseBuffer.end}. */
+  /**
+   * @param connection receives the response; without a connection the response is discarded.
+   * @returns the transaction status, see {@link ResponseBuffer.end}.
+   */
   private execute(bytes: Uint8Array, isComplete: boolean, connection?: Connection): number | undefined {
     const send = connection ? connection.send : () => undefined;
     const onRawData = (part: Uint8Array) => this.response.add(part, send);
     const { value } = this.stack;
-    // It runs at once, and settles later only because of `syncToFs`.
+    // The batch runs synchronously. The promise exists only for `syncToFs`, which is off.
     this.engine.execProtocolRawStream(bytes, { syncToFs: false, onRawData }).catch(this.onFailure);
     this.stack.value = value;
     return this.response.end(isComplete, send);
   }
 
-  /** As `idle_in_transaction_session_timeout` does. */
+  /** Ends a connection whose transaction is idle, as PostgreSQL's `idle_in_transaction_session_timeout` does. */
   private endIdle(connection: Connection): void {
     connection.end('25P03', 'terminating connection due to idle-in-transaction timeout');
     this.disconnect(connection);
@@ -177,7 +186,7 @@ export class Multiplexer {
     this.owner = undefined;
     clearTimeout(this.idleTimer);
     try {
-      // Sync first: after an error everything else is skipped until then.
+      // Sync comes first: after an error, PostgreSQL skips all messages up to the next Sync.
       this.execute(SYNC, true);
       this.execute(message(Frontend.query, 'rollback'), true);
       this.schedule();
@@ -187,24 +196,24 @@ export class Multiplexer {
   }
 }
 
-/** One client. */
+/** The connection of one client. */
 class Connection {
   /** The names of the statements that it has prepared. */
   readonly names = new Set<string>();
-  /** How long its batches have run, in milliseconds; see {@link Multiplexer.next}. */
+  /** How long the batches of this connection have run, in milliseconds; see {@link Multiplexer.next}. */
   usedMs = 0;
   private readonly batches: Batch[] = [];
   private readonly reader = new MessageReader();
   /** The messages of a batch that is not complete yet. */
   private parts: Uint8Array[] = [];
-  /** Whether these, or those before the last Flush, parse an unnamed statement. */
+  /** Whether the messages since the last Sync or Query parse an unnamed statement. */
   private hasUnnamed = false;
   private isStarted = false;
   private isEnding = false;
   private lastError: Buffer | undefined;
   private mayCopy = false;
 
-  /** @param prefix of the names of its statements in the session. */
+  /** @param prefix prepended to the names of prepared statements, which makes them unique in the shared session. */
   constructor(
     readonly prefix: string,
     readonly port: MessagePort,
@@ -212,12 +221,12 @@ class Connection {
     private readonly greeting: Uint8Array,
   ) {}
 
-  /** Whether it has a complete batch, or is to be ended. */
+  /** Whether the connection has a batch to run, or must be ended. */
   get hasWork(): boolean {
     return this.batches.length > 0 || this.isEnding;
   }
 
-  /** @returns `undefined` if it is to be ended. */
+  /** @returns the next batch; `undefined` if the connection must be ended. */
   take(): Batch | undefined {
     return this.batches.shift();
   }
@@ -251,13 +260,16 @@ class Connection {
     this.port.close();
   }
 
-  /** Answers a batch whose client no longer wants it to start. */
+  /** Rejects a batch that the client has dropped before it started. */
   rejectDropped({ isComplete }: Batch): void {
     this.send(new Uint8Array(errorResponse('ERROR', '57014', 'canceling statement due to user request')));
     if (isComplete) this.send(new Uint8Array(readyForQuery(IDLE)));
   }
 
-  /** "Start-up", "SSL Session Encryption", "Canceling Requests in Progress". Nothing that has started can be cancelled. */
+  /**
+   * Handles the first message (PostgreSQL documentation, "Message Flow": "Start-up", "SSL Session Encryption", "Canceling
+   * Requests in Progress"). A running statement cannot be cancelled, so a cancel request only ends its connection.
+   */
   private startUp(first: Buffer): void {
     const kind = first.readUInt32BE(4);
     if (kind === Startup.sslRequest || kind === Startup.gssRequest) this.send(new Uint8Array(Buffer.from('N')));
@@ -299,7 +311,7 @@ class Connection {
       case Frontend.copyData:
       case Frontend.copyDone:
       case Frontend.copyFail:
-        break; // for a COPY that was rejected; PostgreSQL ignores it, too
+        break; // data for a COPY that was rejected; PostgreSQL ignores it, too
       default:
         throw new ProtocolViolation(`invalid frontend message type ${type}`);
     }
@@ -315,7 +327,7 @@ class Connection {
     return this.mayCopy ? [COPY_REJECTION] : [];
   }
 
-  /** The message with the name of its prepared statement as the session has it. */
+  /** Returns the message with the name that its prepared statement has in the shared session. */
   private withOwnName(given: Buffer): Buffer {
     const named = statementNameOf(given);
     if (!named) return given;
@@ -326,7 +338,8 @@ class Connection {
       this.hasUnnamed ||= !name;
       if (name) this.names.add(name);
     } else if (type === Frontend.close) this.names.delete(name);
-    // An unnamed statement of an earlier batch may be another connection's by now: the prefix alone names none.
+    // The session's unnamed statement may belong to another connection by now. The prefix alone is then the name: no
+    // statement has it, so the message fails.
     const isOwnUnnamed = !name && (type === Frontend.parse || type === Frontend.close || this.hasUnnamed);
     return isOwnUnnamed ? given : insertText(given, at, this.prefix);
   }

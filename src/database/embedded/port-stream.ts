@@ -3,11 +3,12 @@ import type { MessagePort } from 'node:worker_threads';
 import { type ConnectionState, reportClosed, reportRead } from './connection-state';
 
 /**
- * A connection to the embedded database for the `stream` option of node-postgres, with the methods of a socket that it calls.
- * node-postgres does not wait for `drain`. The numbers of connections and statements bound the data that is not processed yet.
+ * A connection to the embedded database for the `stream` option of node-postgres. It has the socket methods that
+ * node-postgres calls. Writes have no backpressure, since node-postgres does not wait for `drain`. The maximum number of
+ * connections and their statements bound the unprocessed data.
  */
 export class PortStream extends Duplex {
-  /** Received bytes that the reader has not taken. */
+  /** Number of received bytes that have not been reported as read. */
   private received = 0;
 
   constructor(
@@ -23,7 +24,7 @@ export class PortStream extends Duplex {
       this.push(null);
       this.destroy();
     });
-    // The worker keeps the process running, while it is open.
+    // The port need not keep the process running: the worker does, while it is open.
     port.unref();
   }
 
@@ -70,7 +71,10 @@ export class PortStream extends Duplex {
     done(error);
   }
 
-  /** One message for all: its cost does not depend on its size. A buffer of Node's may be part of a larger one, so it is copied. */
+  /**
+   * Sends all chunks in one message, since the cost of a message does not depend on its size. The chunks are copied: a
+   * Node.js buffer may be part of a larger one, which must not be transferred.
+   */
   private post(chunks: Buffer[]): void {
     const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
     let at = 0;

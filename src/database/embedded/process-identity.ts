@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Identifies a process among all that have had or will have its pid: `1234` or, where the system provides it (Linux,
- * `proc(5)`), with its start time in clock ticks since boot: `1234 8567423`. After a restart of the machine or a
- * container a pid is soon reused.
+ * Returns a text that identifies a process. A pid alone is not enough, since pids are soon reused after a restart of the
+ * machine or container. On Linux the text is the pid and the start time in clock ticks since boot (`proc(5)`):
+ * `1234 8567423`. On other systems it is only the pid: `1234`.
  */
 export function identityOf(pid: number): string {
   return `${pid} ${startOf(pid)}`.trim();
@@ -25,7 +25,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Field 22 of `/proc/PID/stat`; field 2, in parentheses, may contain anything. Empty for a dead process. */
+/** The start time: field 22 of `/proc/PID/stat`; empty for a dead process. Field 2, in parentheses, may contain any text. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,6 +1,6 @@
 /**
- * Messages of PostgreSQL's wire protocol 3.0 (PostgreSQL documentation, "Message Flow" and "Message Formats"): a byte for
- * the type, which a startup message lacks, an Int32 for the length, which counts itself, and the fields.
+ * Messages of PostgreSQL's wire protocol 3.0 (PostgreSQL documentation, "Message Flow" and "Message Formats"). A message has
+ * a byte for its type, an Int32 for its length without the type byte, and its fields. Startup messages have no type byte.
  */
 
 const code = (letter: string) => letter.charCodeAt(0);
@@ -25,21 +25,21 @@ export const Frontend = {
 /** Types of messages from the server. */
 export const Backend = { error: code('E'), readyForQuery: code('Z') } as const;
 
-/** The Int32 after the length of a message without a type. */
+/** The Int32 after the length of a message without a type byte. For `protocol3`, only its upper 16 bits. */
 export const Startup = { protocol3: 3, cancelRequest: 80877102, sslRequest: 80877103, gssRequest: 80877104 } as const;
 
 export const HEADER_BYTES = 5;
-/** PostgreSQL's own limit. */
+/** PostgreSQL's limit for the length of a message. */
 const MAX_MESSAGE_BYTES = 0x3fffffff;
 
 /** Transaction status in ReadyForQuery: outside of a transaction. */
 export const IDLE = code('I');
 const STATEMENT = code('S');
 
-/** A client that does not speak the protocol. */
+/** The client has violated the protocol. */
 export class ProtocolViolation extends Error {}
 
-/** Splits what a client sends into messages. */
+/** Splits the bytes from a client into messages. */
 export class MessageReader {
   private rest: Buffer = Buffer.alloc(0);
   private isStarted = false;
@@ -49,7 +49,7 @@ export class MessageReader {
     this.rest = this.rest.length ? Buffer.concat([this.rest, added]) : added;
   }
 
-  /** The next message, once it is complete. @throws ProtocolViolation */
+  /** Returns the next message; `undefined` while it is incomplete. @throws ProtocolViolation */
   next(): Buffer | undefined {
     const typeBytes = this.isStarted ? 1 : 0;
     if (this.rest.length < typeBytes + 4) return undefined;
@@ -63,7 +63,7 @@ export class MessageReader {
     return message;
   }
 
-  /** From now on messages have a type. */
+  /** Called after the startup message: all later messages have a type byte. */
   start(): void {
     this.isStarted = true;
   }
@@ -77,7 +77,7 @@ export function message(type: number, ...texts: string[]): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** "StartupMessage" of version 3.0. */
+/** A StartupMessage of protocol 3.0 for the user and database `postgres`. */
 export const STARTUP = Buffer.from('\0\0\0\x29\0\x03\0\0user\0postgres\0database\0postgres\0\0', 'latin1');
 
 export const SYNC = message(Frontend.sync);
@@ -90,19 +90,19 @@ export function errorResponse(severity: 'ERROR' | 'FATAL', sqlState: string, tex
   return message(Backend.error, `S${severity}`, `V${severity}`, `C${sqlState}`, `M${text}`, '');
 }
 
-/** Closes a prepared statement; it is no error if there is none of this name. */
+/** A message that closes a prepared statement. If no statement has this name, that is no error. */
 export function closeStatement(name: string): Buffer {
   return message(Frontend.close, `S${name}`);
 }
 
-/** The message text of an ErrorResponse with which the server ended the session; `undefined` if it is another. */
+/** The text of an ErrorResponse that ended the session; `undefined` if the error did not end it. */
 export function fatalText(error: Buffer): string | undefined {
   const fields = error.toString('utf8', HEADER_BYTES).split('\0');
   if (!fields.includes('VFATAL') && !fields.includes('VPANIC')) return undefined;
   return fields.find((field) => field.startsWith('M'))?.slice(1) ?? '';
 }
 
-/** Where a message names a prepared statement, and which; `undefined` if it names none. */
+/** The name of the prepared statement in a message, and its offset; `undefined` if the message has no such name. */
 export function statementNameOf(message: Buffer): { at: number; name: string } | undefined {
   const at = nameOffset(message);
   const end = at === undefined ? -1 : message.indexOf(0, at);

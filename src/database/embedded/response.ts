@@ -1,21 +1,21 @@
 import { Backend, fatalText, HEADER_BYTES, readyForQuery } from './protocol';
 
-/** How many bytes are collected before they are sent: PGlite hands over 8 kB at a time. */
+/** How many bytes are collected before they are sent: PGlite outputs 8 kB at a time. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** PGlite's PostgreSQL has ended, as a server process does after a fatal error. */
 export class SessionEnded extends Error {}
 
-/** Collects PGlite's response to a batch, and sends it in chunks. One is used for all batches. */
+/** Collects PGlite's response to a batch, and sends it in chunks. One instance serves all batches. */
 export class ResponseBuffer {
   private buffer = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
   private length = 0;
-  /** Where the next message begins; beyond `length` if the one before is incomplete. */
+  /** The offset of the next message; beyond `length` if the message before it is incomplete. */
   private next = 0;
   private status: number | undefined;
   private fatal: string | undefined;
 
-  /** @param send takes the ownership of the bytes. */
+  /** @param send takes ownership of the chunk. */
   add(bytes: Uint8Array, send: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     const needed = this.length + bytes.length;
     if (needed > this.buffer.length) this.buffer = Buffer.concat([this.buffer], 2 * needed);
@@ -47,8 +47,8 @@ export class ResponseBuffer {
   }
 
   /**
-   * Removes ReadyForQuery, and keeps its status. After an error in the extended protocol PGlite sends it at once, and again
-   * at Sync; PostgreSQL sends it at Sync alone.
+   * Removes each ReadyForQuery, and keeps its status, for the single ReadyForQuery of {@link end}. After an error in the
+   * extended protocol, PGlite sends ReadyForQuery at once and again at Sync. PostgreSQL sends it only at Sync.
    */
   private scan(): void {
     const { buffer } = this;
@@ -63,7 +63,7 @@ export class ResponseBuffer {
           this.length -= end - this.next;
           continue;
         }
-        // Not thrown here, below PGlite's own frames, which would catch it.
+        // `end` throws the error later. If it were thrown here, PGlite, which calls this function, would catch it.
         this.fatal ??= fatalText(buffer.subarray(this.next, end));
       }
       this.next = end;

@@ -14,8 +14,8 @@ const states = new WeakMap<ClientBase, ConnectionState>();
 
 /**
  * The embedded database as a server: PGlite in a worker thread, to which node-postgres connects over message ports. A Unix
- * socket in the data directory would do as well, but not on Windows, nor with a path of over 107 bytes. A child process would
- * outlive this one if that is killed, and go on writing beside its successor.
+ * socket would not work on Windows, or with a path of over 107 bytes. A child process would survive if this process is
+ * killed, and write to the same files as the next process.
  */
 export class EmbeddedServer implements Server {
   readonly Client: typeof Client;
@@ -31,15 +31,15 @@ export class EmbeddedServer implements Server {
         const state = createState();
         super({ ...config, ...ENDPOINT, stream: () => server.openStream(state) });
         states.set(this, state);
-        // Each failure reaches the statement it concerns; without a listener the event would crash the process.
+        // The failed statement rejects with the error. Without a listener, this event would crash the process.
         this.on('error', () => undefined);
       }
     };
   }
 
   /**
-   * Starts the worker. If it ends by itself later, this process ends, too.
-   * @param onEnd called when it has ended.
+   * Starts the worker. If the worker ends unexpectedly later, this process ends, too.
+   * @param onEnd called when the worker has ended.
    * @throws Error with a one-line message if the database cannot be opened.
    */
   static start(options: WorkerOptions, onEnd: () => void = () => undefined): Promise<EmbeddedServer> {
@@ -70,7 +70,7 @@ export class EmbeddedServer implements Server {
     });
   }
 
-  /** The worker has all settings. */
+  /** Empty: connections share one session, whose settings the worker makes. */
   settings(): string {
     return '';
   }
@@ -80,7 +80,7 @@ export class EmbeddedServer implements Server {
     return await new this.Client().connect();
   }
 
-  /** Nothing that runs can be cancelled. Once the deadline ends, nothing starts that has not started. */
+  /** A running statement cannot be cancelled. At the deadline, statements that have not started are dropped. */
   hold(client: ClientBase & { release(error?: boolean): void }, deadline: Deadline, leave: Release): void {
     const { release } = client;
     const state = stateOf(client);
@@ -97,12 +97,12 @@ export class EmbeddedServer implements Server {
     return isDropped(stateOf(client));
   }
 
-  /** It is read-only only while its disk is full. */
+  /** Reports a full disk instead of a read-only database: only a full disk makes the embedded database read-only. */
   translate(error: unknown): unknown {
     return failureOf(error) === 'read-only' ? diskFull(error) : error;
   }
 
-  /** Closes the database, once all connections are closed. */
+  /** Closes the database. All connections must be closed already. */
   async close(): Promise<void> {
     this.isClosing = true;
     const ended = new Promise((resolve) => this.worker.once('exit', resolve));
@@ -117,7 +117,7 @@ export class EmbeddedServer implements Server {
   }
 }
 
-/** So that node-postgres reads none of this from the environment. */
+/** Set explicitly, so that node-postgres does not read these options from the environment. */
 const ENDPOINT = { host: 'localhost', port: 5432, user: 'postgres', database: 'postgres', password: '', ssl: false };
 
 function stateOf(client: ClientBase): ConnectionState {

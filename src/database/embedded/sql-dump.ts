@@ -11,16 +11,21 @@ const FIRST_LINE = '-- A database of Petstore Gateway, written by npm run dump\n
 /** The end of every output of pg_dump. A truncated dump lacks it. */
 const END = '\n--\n-- PostgreSQL database dump complete\n--';
 
-/** Without the comment on the extension, which only the owner of the extension may set on a server that has it already. */
+/**
+ * `--no-comments` omits the comment on the extension: if the server already has the extension, only its owner may set it.
+ */
 const OPTIONS = ['--no-owner', '--no-privileges', '--no-comments', '--rows-per-insert=100'];
 
-/** Bytes of SQL after which a restore makes a checkpoint: the write-ahead log until then takes twice their room. */
+/**
+ * A restore makes a checkpoint after this many bytes of SQL. Until then, the write-ahead log takes twice as much disk space.
+ */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Dumps the embedded database in `directory`, as it is, without migrating it.
- * @returns SQL that PostgreSQL 15 and later load into an empty database.
- * @throws Error with a one-line message if there is no database, another process has it open, or it is too large for a string.
+ * Dumps the embedded database in `directory` without migrating it.
+ * @returns SQL that PostgreSQL 15 and later can load into an empty database.
+ * @throws Error with a one-line message if there is no database, another process has it open, or it is too large for a
+ * string.
  */
 export async function dumpDirectory(directory: string): Promise<string> {
   if (!existsSync(join(directory, CLUSTER))) throw new Error(`DATA_DIR ${directory} has no database.`);
@@ -39,8 +44,8 @@ export async function dumpDirectory(directory: string): Promise<string> {
 }
 
 /**
- * Reads a file that {@link dumpDirectory} has made.
- * @throws Error with a one-line message if it is another file, or incomplete.
+ * Reads a file with the output of {@link dumpDirectory}.
+ * @throws Error with a one-line message if the file is not such a dump, or is incomplete.
  */
 export function readDump(file: string): string {
   let dump: string;
@@ -57,7 +62,7 @@ export function readDump(file: string): string {
 }
 
 /**
- * Creates the embedded database in `directory` from a dump: whole, or not at all.
+ * Creates the embedded database in `directory` from a dump. If this fails, no part of the database remains.
  * @throws Error with a one-line message if there is a database already, a statement fails, or the disk is full.
  */
 export async function restoreDirectory(directory: string, dump: string): Promise<void> {
@@ -72,7 +77,7 @@ export async function restoreDirectory(directory: string, dump: string): Promise
     const isFailed = !existsSync(cluster);
     rmSync(isNew && isFailed ? directory : unfinished, { recursive: true, force: true });
   };
-  // A signal and a full disk (`guardedFiles`) end the process.
+  // Also removes the files if a signal or a full disk (`guardedFiles`) ends the process.
   process.once('exit', remove);
   try {
     rmSync(unfinished, { recursive: true, force: true });
@@ -92,7 +97,7 @@ async function fillDirectory(directory: string, dump: string): Promise<void> {
     for (const statement of statementsOf(dump)) {
       if (!space.isEnough()) throw new Error('the disk of DATA_DIR is full.');
       await engine.exec(statement);
-      await setImmediate(); // PGlite works without the event loop, which receives signals
+      await setImmediate(); // PGlite blocks the event loop, which must run to receive signals
       bytes += statement.length;
       if (bytes < CHECKPOINT_BYTES) continue;
       await engine.exec('checkpoint');
@@ -107,8 +112,8 @@ async function fillDirectory(directory: string, dump: string): Promise<void> {
 }
 
 /**
- * The statements of a dump, since the parser would need a multiple of its size for all of them together. A statement ends where
- * a line outside of a string ends with a semicolon: pg_dump begins each on a new line.
+ * Splits a dump into statements, since PostgreSQL's parser needs several times the size of its input in memory. A statement
+ * ends where a line outside of a string ends with a semicolon: pg_dump begins each statement on a new line.
  */
 function* statementsOf(dump: string): Generator<string> {
   let statement = '';

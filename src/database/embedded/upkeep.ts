@@ -1,32 +1,33 @@
 import type { Client } from 'pg';
 import { vacuum } from './vacuum';
 
-/** Bytes of log after which there is a checkpoint. It takes some 50 ms, in which nothing else runs. */
+/** A checkpoint is made after this many bytes of log. It takes about 50 ms, in which no other statement runs. */
 const LOG_BYTES = 32 * 1024 * 1024;
 const EVERY_MS = 5_000;
-/** After how many looks at which something had been written it no longer waits for one at which nothing was: ten minutes. */
+/** Tables are usually vacuumed when writes pause. If writes do not pause, they are vacuumed after this many checks. */
 const MOST_BUSY = 120;
 
-/** The position of the log, and the bytes since the last checkpoint. */
+/** Selects the position of the write-ahead log, and its bytes since the last checkpoint. */
 const LOG = `select pg_current_wal_insert_lsn()::text as position, (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes
 from pg_control_checkpoint()`;
 
 /**
- * Does for the embedded PostgreSQL what PGlite does not have processes for: checkpoints, without which the log would grow as
- * long as the process runs, and so would the recovery after a crash; and {@link vacuum}, without which the tables would.
+ * Does the work of PostgreSQL's background processes, which PGlite does not have: checkpoints and {@link vacuum}. Without
+ * checkpoints the write-ahead log would grow forever, and recovery after a crash would take longer and longer. Without
+ * vacuum the tables would grow.
  */
 export class Upkeep {
-  /** The position of the log at the last look. */
+  /** The position of the write-ahead log at the last check. */
   private position: string | undefined;
   private wasWritten = false;
-  /** How often something had been written, one look after the other. */
+  /** Number of checks in a row that have found new writes. */
   private busy = 0;
   private looking: Promise<void> | undefined;
   private readonly timer: NodeJS.Timeout;
 
   /**
-   * @param client is used for nothing else.
-   * @param every how often it looks, in milliseconds.
+   * @param client a connection that is used for nothing else.
+   * @param every the interval between checks, in milliseconds.
    */
   constructor(
     private readonly client: Client,
@@ -35,7 +36,7 @@ export class Upkeep {
     this.timer = setInterval(() => this.start(), every).unref();
   }
 
-  /** Closes the connection, after what runs. */
+  /** Waits for a running check, and closes the connection. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.looking;
@@ -43,7 +44,7 @@ export class Upkeep {
   }
 
   private start(): void {
-    // Without room, for example, it fails; the next look tries again.
+    // A check may fail, for example on a full disk. The next check tries again.
     this.looking ??= this.look()
       .catch(() => undefined)
       .finally(() => {

@@ -1,4 +1,4 @@
-/** The thread of the embedded database: PGlite holds its thread for as long as a statement takes. */
+/** The worker thread of the embedded database. PGlite blocks its thread while a statement runs. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { PGlite } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
@@ -15,10 +15,10 @@ export interface WorkerOptions {
   readonly idleMs: number;
 }
 
-/** A message to the worker: a new connection, or nothing to close the database. */
+/** A message to the worker: a new connection, or `undefined` to close the database. */
 export type WorkerRequest = { readonly port: MessagePort; readonly state: ConnectionState } | undefined;
 
-/** A message from the worker: whether the database is open, or why not, or why it has failed. */
+/** A message from the worker: the database is open, or the reason why it could not be opened or has failed. */
 export type WorkerReport = { readonly isOpen: true } | { readonly failure: string };
 
 const main = parentPort as MessagePort;
@@ -29,7 +29,7 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-/** Lets PostgreSQL refuse to write while there is no room, and from then on write again. Transactions may also only read. */
+/** Returns a function that returns SQL when the disk becomes full or has space again. The SQL forbids or allows writes. */
 function diskGuard(space: DiskSpace): () => string | undefined {
   let isFull = false;
   return () => {
@@ -39,7 +39,7 @@ function diskGuard(space: DiskSpace): () => string | undefined {
   };
 }
 
-/** What the server says to a client that it lets in. */
+/** The server's response to a startup message, which the multiplexer sends to every client. */
 async function greetingOf(engine: PGlite): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   await engine.execProtocolRawStream(STARTUP, { onRawData: (part) => parts.push(part.slice()) });

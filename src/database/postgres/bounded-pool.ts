@@ -19,15 +19,15 @@ export interface PoolBounds {
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
 
 /**
- * A pool whose connections are checked out on behalf of a piece of work, fairly among callers. When its deadline ends,
- * work that waits is dropped, and what runs is cancelled on the server. The connection is given back only when the fate
- * of its statement is known, or the server is silent, so that the server never has more connections than the pool.
+ * A connection pool that is fair among callers. At the deadline, a waiting request is dropped, and a running statement is
+ * cancelled on the server. The slot of its connection is released only when the statement has ended or the connection is
+ * closed, so that the server never has more connections than the pool allows.
  */
 export class BoundedPool extends Pool {
   private readonly queue: FairSemaphore;
 
   /**
-   * @param settings the SQL that is run first on a new connection.
+   * @param settings the SQL that a new connection runs first.
    */
   constructor(
     private readonly server: Server,
@@ -38,7 +38,7 @@ export class BoundedPool extends Pool {
     const { poolSize, connectMs } = bounds;
     super({
       ...config,
-      // The pool's own time limit would take a timer whenever an idle connection is taken.
+      // Set for each client: the pool's own time limit would start a timer even for an idle connection.
       Client: class extends server.Client {
         constructor(given?: ClientConfig) {
           super({ ...given, connectionTimeoutMillis: connectMs });
@@ -51,7 +51,7 @@ export class BoundedPool extends Pool {
       },
     });
     this.queue = new FairSemaphore(poolSize, bounds.queue);
-    // The pool replaces an idle connection that breaks; it reports that, too, with an event.
+    // The pool replaces a broken idle connection. Without a listener, its `error` event would crash the process.
     this.on('error', () => undefined);
   }
 
@@ -60,7 +60,7 @@ export class BoundedPool extends Pool {
     return this.queue.waiting;
   }
 
-  /** Takes a connection for a short statement of the service itself, as Prisma's adapter does. */
+  /** Takes a connection for a short statement of the service itself. Prisma's adapter calls this. */
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
@@ -81,7 +81,8 @@ export class BoundedPool extends Pool {
     const { deadline } = work;
     return new Promise((resolve, reject) => {
       const enter = (leave: Release) => {
-        // An idle connection is had within this turn of the event loop, unless others were here before.
+        // An idle connection is handed out in this turn of the event loop, unless earlier requests wait for one. So the
+        // deadline usually needs no listener.
         const stop = this.idleCount > this.waitingCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
         super.connect((error, client) => {
           stop?.();

@@ -1,6 +1,6 @@
 import { type ClientBase, type ClientConfig, Connection } from 'pg';
 
-// Members that @types/pg leaves out.
+// Members that @types/pg does not declare.
 declare module 'pg' {
   interface ClientConfig {
     sslNegotiation?: ClientConfig['sslnegotiation'];
@@ -16,32 +16,32 @@ declare module 'pg' {
   }
 }
 
-/** How long the server may take to receive a request, in milliseconds. */
+/** Time limit of a cancel request, in milliseconds. */
 const PATIENCE_MS = 1_000;
 
-/** Asks the server to cancel statements, one request at a time: each takes a connection for a moment. */
+/** Sends cancel requests to the server, one at a time, since each opens a connection for a moment. */
 export class CancelRequests {
   private last: Promise<void> = Promise.resolve();
 
-  /** @param config returns where the server is now. */
+  /** @param config returns the current options for a connection to the server. */
   constructor(private readonly config: () => ClientConfig) {}
 
-  /** @param isWanted whether the statement still runs, when it is this request's turn. */
+  /** @param isWanted called just before the request is sent; returns whether the statement still runs. */
   send(client: ClientBase, isWanted: () => boolean): void {
     this.last = this.last.then(() => (isWanted() ? requestCancel(this.config(), client) : undefined));
   }
 }
 
 /**
- * Asks the server to cancel the statement that runs on a connection (PostgreSQL documentation, 55.2.9), on a new
- * connection, which the server closes. It does not say whether a statement was running.
+ * Asks the server to cancel the statement that runs on a client's connection (PostgreSQL documentation, 55.2.9). The request
+ * needs a new connection, which the server closes. The server does not report whether it has cancelled a statement.
  */
 function requestCancel(config: ClientConfig, { processID, secretKey }: ClientBase): Promise<void> {
   const { host = '', port = 0, ssl, sslnegotiation } = config;
   const connection = new Connection({ ssl, sslNegotiation: sslnegotiation });
   const silent = setTimeout(() => connection.stream.destroy(), PATIENCE_MS).unref();
   const cancel = () => connection.cancel(processID, secretKey);
-  // The caller notices that its statement goes on.
+  // Errors are ignored: the caller sees that its statement still runs.
   connection.on('error', () => undefined);
   if (!ssl) connection.once('connect', cancel);
   else if (sslnegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());

@@ -1,38 +1,40 @@
 import { type ClientBase, Pool } from 'pg';
 import { type Server, setUp } from './server';
 
-/** Prisma writes and reads timestamps as if every session were in UTC. PgBouncer keeps this one setting for each client. */
+/** Prisma writes and reads timestamps as if every session were in UTC. PgBouncer keeps this setting for each client. */
 const TIME_ZONE = "set timezone to 'UTC'";
 
 /**
- * Lists read few rows of large tables: compiling a statement costs more than running it, rows that are all sorted because
- * they begin in order cost more than those of an index in the whole order, and most pages are in memory.
+ * Planner settings for lists, which read few rows of large tables. JIT compilation costs more than it saves. An incremental
+ * sort may read many rows where an index has the complete order. Most pages are in memory, so random access is cheap.
  */
 const PLANNER =
   'set jit to off; set enable_incremental_sort to off; set random_page_cost to 1.1; set max_parallel_workers_per_gather to 0';
 
 /**
- * The server ends a connection whose client it cannot reach for about half a minute, so that those that a broken network
- * has left behind do not add up there. It ignores this on Unix sockets.
+ * The server closes a connection if it cannot reach the client for about half a minute. Otherwise connections that were lost
+ * by network failures would accumulate on the server. Unix sockets ignore these settings.
  */
 const KEEP_ALIVE =
   'set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5; set tcp_keepalives_count to 3; set tcp_user_timeout to 30000';
 
 /**
- * The SQL that is run first on a new connection. After `ms` milliseconds the server ends a statement, and a transaction
- * whose client is silent, which would hold its locks. Behind a pooler other clients would get these settings.
+ * The SQL that a new connection runs first. The server ends a statement after `ms` milliseconds. It also ends a transaction
+ * whose client is silent for that long, since the transaction holds locks. Behind a pooler most settings are left out, since
+ * they would also apply to other clients.
  */
 export function settingsFor({ requirement, isPooled }: Pick<Server, 'requirement' | 'isPooled'>, ms: number): string {
   if (isPooled) return `${requirement}; ${TIME_ZONE}`;
   return `${requirement}; ${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
 
-/** How long connecting may take, and the server's response, in milliseconds. */
+/** Time limit for connecting, and for each response of the server, in milliseconds. */
 const PROBE_MS = 1_000;
 
 /**
- * A connection of its own by which the server is asked whether it takes writes, so that a busy server is not mistaken for
- * one that is down. It is kept, and replaced if it breaks or a remote server does not answer.
+ * Creates a pool of one connection, which only asks the server whether it accepts writes. So the gateway does not report a
+ * server as down while all other connections are busy. The connection stays open. It is replaced if it breaks, or if a
+ * remote server does not respond.
  */
 export function openProbe({ Client, requirement, isRemote }: Server): Pool {
   const ms = isRemote ? PROBE_MS : undefined;

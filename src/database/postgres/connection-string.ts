@@ -2,13 +2,13 @@ import type { ClientConfig } from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
 
 export interface ConnectionString {
-  /** Where, without user and password: `db.example.org:5432/petstore`. */
+  /** Host, port and database, without user and password: `db.example.org:5432/petstore`. */
   readonly place: string;
-  /** Whether only a server that takes writes is accepted. */
+  /** Whether the gateway must connect only to a server that accepts writes. */
   readonly mustTakeWrites: boolean;
-  /** Whether it is that of a pooler which gives connections for a transaction, as PgBouncer does. */
+  /** Whether the URL is that of a pooler in transaction mode, such as PgBouncer. */
   readonly isPooled: boolean;
-  /** @returns node-postgres' options; certificates are read again. @throws Error if they cannot be. */
+  /** Reads the certificates again. @returns options for node-postgres. @throws Error if a certificate cannot be read. */
   config(): ClientConfig;
 }
 
@@ -22,14 +22,15 @@ const VALUES = {
   sslmode: ['disable', 'require', 'verify-ca', 'verify-full'],
 };
 
-/** What pg-connection-string would misread: `@`, `/`, `?`, `#` and `%` that are part of a password. */
+/** The valid URLs. Without this check, pg-connection-string would misread `@`, `/`, `?` and `#` in a password. */
 const SHAPE = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?(?<hosts>[^/?#@]*)(?:\/[^?#@]*)?(?:\?(?<query>[^#@]*))?$/;
 const ENCODED = /^(?:[^%\s]|%[0-9a-f]{2})*$/i;
 
 /**
- * Reads a PostgreSQL connection URI as libpq does (PostgreSQL documentation, 34.1.1.2), sockets and `sslmode` included.
- * What it does not support it refuses.
- * @throws Error that says what the value must be, and repeats no part of it that may be a password.
+ * Parses a PostgreSQL connection URI as libpq does (PostgreSQL documentation, 34.1.1.2), including Unix sockets and
+ * `sslmode`.
+ * @throws Error that says what the value must be, also if it has unsupported parameters. The message contains no part of the
+ * value that may be a password.
  */
 export function parseConnectionString(text: string): ConnectionString {
   if (!/^postgres(ql)?:\/\//.test(text)) throw new Error('must be a URL that starts with postgresql://');
@@ -50,7 +51,7 @@ export function parseConnectionString(text: string): ConnectionString {
 function read(text: string): ClientConfig & { host: string } {
   try {
     decodeURIComponent(text);
-    // The authorities that Node.js knows are its default.
+    // Removes `sslrootcert=system`: Node.js trusts its own list of authorities by default.
     const parsed = parse(text.replace(/(?<=[?&])sslrootcert=system(?=&|$)/, ''), { useLibpqCompat: true });
     const { ssl = false, ...config } = toClientConfig({ ...parsed, port: portOf(parsed.port) });
     const host = parsed.host?.replace(/^\[(.+)\]$/, '$1') || 'localhost';
@@ -76,7 +77,7 @@ function refuse(): never {
 function checkParameters(parameters: URLSearchParams): void {
   const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
-    // It may be the end of a password that was not encoded.
+    // With a `password` parameter, the unknown name may be the end of a password that was not encoded.
     const name = parameters.has('password') ? 'others' : JSON.stringify(unknown);
     throw new Error(`must have no parameters but ${PARAMETERS.join(', ')}; ${name} cannot be used`);
   }

@@ -15,15 +15,15 @@ import type { Server } from './server';
 import { SharedConnections } from './shared-connections';
 import { PostgresTransaction } from './transaction';
 
-/** Maximum number of connections shared by short reads, and their maximum share of all connections. */
+/** Maximum number of connections shared by short reads, and their maximum fraction of all connections. */
 const MAX_SHARED = 2;
 const SHARE = 0.2;
 
-/** Maximum time limit of a read on a shared connection, in milliseconds, and its share of a request's time limit. */
+/** Maximum time limit of a read on a shared connection, in milliseconds, and its fraction of a request's time limit. */
 const MAX_READ_MS = 1_000;
 const READ_SHARE = 0.1;
 
-/** How much longer than the gateway the server waits before it ends what the gateway should have ended. */
+/** The server's time limit exceeds the gateway's by this many milliseconds, so that usually the gateway ends a statement. */
 const SLACK_MS = 1_000;
 
 /** How long a connection to a remote server stays open unused, in milliseconds. */
@@ -39,12 +39,13 @@ const DATE = 1082;
 const types = new TypeOverrides();
 types.setTypeParser(INT8, BigInt);
 types.setTypeParser(INT8_ARRAY, (text) => text.match(/-?\d+/g)?.map(BigInt) ?? []);
-// In UTC, as Prisma reads it; node-postgres uses the process's time zone.
+// Dates are in UTC, as Prisma reads them. node-postgres would use the process's time zone.
 types.setTypeParser(DATE, (text) => new Date(text));
 
 /**
- * The connections to one server: those checked out one at a time, those shared by short reads, which together are as many
- * as `poolSize` says, and one more, to ask whether the server responds.
+ * The connections to one server. A pooled connection runs one statement or transaction at a time. A few connections are
+ * shared by short reads. Together these are at most `poolSize` connections. One more connection checks whether the server
+ * responds.
  */
 export class Connections implements Engine {
   readonly prisma: PrismaClient;
@@ -58,7 +59,7 @@ export class Connections implements Engine {
     bounds: PoolBounds,
   ) {
     const { poolSize, connectMs, requestTimeoutMs } = bounds;
-    // Short reads that share a connection need a time limit for its session.
+    // A shared connection needs a `statement_timeout` for its session, which a pooler in transaction mode does not keep.
     const sharedSize = server.isPooled ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
     this.probe = openProbe(server);
@@ -102,7 +103,7 @@ export class Connections implements Engine {
     return running.catch(this.rethrow);
   }
 
-  /** False on a standby, and where transactions are read-only by default. Rejects if the server does not respond. */
+  /** False on a standby, or if transactions are read-only by default. Rejects if the server does not respond. */
   async canWrite(): Promise<boolean> {
     const client = await this.probe.connect();
     let canWrite = false;
@@ -110,7 +111,7 @@ export class Connections implements Engine {
       const { rows } = await client.query<{ yes: boolean }>(TAKES_WRITES);
       canWrite = rows[0]?.yes === true;
     } finally {
-      // After a failover a new connection may lead to the server that takes writes.
+      // Closes the connection to a read-only server: after a failover, a new connection may reach the new primary.
       client.release(!canWrite);
     }
     return canWrite;
@@ -125,12 +126,12 @@ export class Connections implements Engine {
     await this.server.close();
   }
 
-  /** Poolers keep no prepared statements. */
+  /** Behind a pooler, statements are not prepared: the next transaction may run on another server connection. */
   private kept(statement: Statement): Statement {
     return this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
   }
 
-  /** Runs it on a connection of its own. */
+  /** Runs a statement on a connection from the pool, which runs nothing else meanwhile. */
   private async runAlone<Row>(work: Work, command: Command<Row>, values: unknown[]): Promise<Row[]> {
     const { statement, kind, written } = command;
     const client = await this.pool.take(work);

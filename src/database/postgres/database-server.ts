@@ -7,16 +7,18 @@ import { type ConnectionString, parseConnectionString } from './connection-strin
 import { hold } from './held-connection';
 import { type Server, setUp } from './server';
 
-/** Fails as if the server could not be connected to now. */
+/**
+ * SQL that fails on a read-only server with the SQLSTATE of `cannot_connect_now`, so that the server counts as unavailable.
+ */
 const REFUSE_READ_ONLY = `do $$ begin
   if current_setting('transaction_read_only') = 'on' then
     raise exception 'it is read-only' using errcode = '57P03';
   end if;
 end $$`;
 
-/** The PostgreSQL server that a URL names. Its connections are opened by its {@link Client}. */
+/** The PostgreSQL server at a URL. Its {@link Client} opens connections to it. */
 export class PostgresServer implements Server {
-  /** Where, without user and password: `db.example.org:5432/petstore`. */
+  /** Host, port and database, without user and password: `db.example.org:5432/petstore`. */
   readonly place: string;
   readonly Client: typeof Client;
   readonly requirement: string;
@@ -37,18 +39,20 @@ export class PostgresServer implements Server {
     this.Client = class extends Client {
       constructor(config?: ClientConfig) {
         super({ ...config, ...server.configNow() });
-        // Each failure reaches the statement it concerns; without a listener the event would crash the process.
+        // The failed statement rejects with the error. Without a listener, this event would crash the process.
         this.on('error', () => undefined);
       }
     };
   }
 
-  /** Options of a connection opened now. If certificates are being replaced, the ones before are used. */
+  /**
+   * Options for a new connection. While the certificates are being replaced, and cannot be read, the previous ones are used.
+   */
   configNow(): ClientConfig {
     try {
       this.config = this.string.config();
     } catch {
-      // The certificates read before are still there.
+      // `this.config` still has the previous certificates.
     }
     return { application_name: 'petstore-gateway', ...this.config, keepAlive: true };
   }
@@ -73,7 +77,7 @@ export class PostgresServer implements Server {
 
   /**
    * Opens a connection outside the pools.
-   * @param ms how long connecting may take, and the check that the server takes writes.
+   * @param ms time limit for connecting, and for the check that the server accepts writes, in milliseconds.
    */
   async connect(ms: number): Promise<Client> {
     const client = await new this.Client({ connectionTimeoutMillis: ms }).connect();

@@ -5,7 +5,7 @@ import type { Release } from '../fair-semaphore';
 import type { CancelRequests } from './cancel-request';
 import { connectionOf } from './server';
 
-/** How long the server may take to cancel a statement before it is asked again, and to close a connection, in milliseconds. */
+/** How long to wait for a cancellation before the next request, and for a connection to close, in milliseconds. */
 const PATIENCE_MS = 1_000;
 const ATTEMPTS = 2;
 
@@ -15,7 +15,7 @@ const READ_ONLY = '25006';
 /** The connections on which a write has failed because the server is read-only. */
 const readOnly = new WeakSet<ClientBase>();
 
-/** Lets {@link hold} replace a new connection once a write fails on it because the server is read-only. */
+/** Watches a new connection. If a write fails because the server is read-only, {@link hold} closes it on release. */
 export function noteReadOnly(client: ClientBase): void {
   connectionOf(client).on('errorMessage', ({ code }: { code?: string }) => {
     if (code === READ_ONLY) readOnly.add(client);
@@ -23,10 +23,11 @@ export function noteReadOnly(client: ClientBase): void {
 }
 
 /**
- * Cancels what runs on a connection that was checked out, when the deadline ends. The connection is then closed when it is
- * released, since a request on its way would cancel what runs there next, and is lost if the server ignores the requests.
- * @param leave called when the connection is released; if it was cancelled, once it is closed, so that the server never
- * has more connections than the pool.
+ * Cancels the statement on a checked-out connection at the deadline. The connection is then closed on release, since a late
+ * cancel request could cancel the next statement on it. If the server ignores the cancel requests, the connection is
+ * destroyed.
+ * @param leave called when the connection is released. After a cancellation it is called when the connection is closed, so
+ * that the server never has more connections than the pool.
  */
 export function hold(client: PoolClient, deadline: Deadline, requests: CancelRequests, leave: Release): void {
   const { release } = client;

@@ -2,21 +2,21 @@ import { type ClientBase, Query, type ResultBuilder } from 'pg';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
 
-/** What a prepared statement takes on the server, and each character of its text, as measured on PostgreSQL 15. */
+/** The server's memory for a prepared statement, and for each character of its text (measured on PostgreSQL 15). */
 const STATEMENT_BYTES = 14_000;
 const CHARACTER_BYTES = 25;
-/** Maximum bytes of prepared statements per connection: callers choose what is read, and under which names. */
+/** Maximum memory of prepared statements per connection. Callers choose columns and aliases, so there may be many. */
 const MOST_BYTES = 8_000_000;
 /** Longer texts are not prepared, but parsed in each run. */
 const MOST_CHARACTERS = 8_000;
 
-/** What each connection has prepared: the statements' names, and the bytes that they take. */
+/** The names of the statements that each connection has prepared, and their estimated memory. */
 const prepared = new WeakMap<ClientBase, { readonly names: Set<string>; bytes: number }>();
 
 /**
- * Runs a statement, which is prepared on its first run on a connection unless it is very long.
- * @param done called with whether the connection must be closed: it has prepared many statements, it is lost, or an
- * error that is not one of the known failures leaves in doubt what is prepared on it.
+ * Runs a statement. Its first run on a connection prepares it, unless it has no name or is very long.
+ * @param done called with whether the connection must be closed. The reasons: it has prepared too many statements, it is
+ * lost, or after an unknown error it is unclear which statements are prepared.
  */
 export function runPrepared<Row>(
   client: ClientBase,
@@ -28,7 +28,7 @@ export function runPrepared<Row>(
   let isDone = false;
   return new Promise((resolve, reject) => {
     const onResult = (error: Error | undefined, result: ResultBuilder) => {
-      // If a value cannot be encoded, node-postgres calls back again later.
+      // If a value cannot be encoded, node-postgres calls this function twice.
       if (isDone) return;
       isDone = true;
       if (!error) {
@@ -39,15 +39,15 @@ export function runPrepared<Row>(
       done(isFull || failure === undefined || failure === 'unavailable');
       reject(error);
     };
-    // Of an object with these members node-postgres makes a copy first, which takes longer than all the rest of it.
+    // Passes a `Query`: node-postgres would copy a plain object first, which takes longer than everything else it does here.
     client.query(Object.assign(new Query(text, values, onResult), { name }));
   });
 }
 
 /**
- * Notes that a connection prepares a statement.
- * @param name of the statement; empty if it is not to be prepared.
- * @returns its name, unless it is not prepared, and whether the connection has prepared as much as it may.
+ * Records that a connection prepares a statement.
+ * @param name the name of the statement; empty if it must not be prepared.
+ * @returns the name if the statement is prepared, and whether the connection has reached its limit.
  */
 export function notePrepared(client: ClientBase, name: string, text: string): { name?: string; isFull: boolean } {
   if (!name || text.length > MOST_CHARACTERS) return { isFull: false };
@@ -63,7 +63,9 @@ export function notePrepared(client: ClientBase, name: string, text: string): { 
   return { name, isFull: all.bytes >= MOST_BYTES };
 }
 
-/** node-postgres serialises dates in the process's time zone with offsets rounded to minutes: inexact before 1900. */
+/**
+ * Serializes a date in UTC. node-postgres uses local time with an offset rounded to minutes, which is inexact before 1900.
+ */
 export function exactDate(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }

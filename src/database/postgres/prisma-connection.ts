@@ -5,8 +5,8 @@ import { type Prisma, PrismaClient } from '../generated/client';
 type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
 
 /**
- * Prisma's models on a connection that the gateway has taken, and on which it has begun a transaction. Prisma has no
- * argument for a connection, so there is a client for each connection in use at a time: 3 MB and 60 ms when it is made.
+ * Prisma's models on a connection on which the gateway has begun a transaction. Prisma's calls do not accept a connection as
+ * an argument, so each connection in use needs its own Prisma client. Creating a client takes 60 ms and 3 MB.
  */
 export class PrismaConnection {
   readonly prisma: PrismaClient;
@@ -14,11 +14,11 @@ export class PrismaConnection {
 
   constructor() {
     const query = (config: QueryConfig) => this.query(config);
-    // Prisma's adapter accepts an instance of `Pool`. This one has no connections, and hands its statements to ours.
+    // Prisma's adapter accepts an instance of `Pool`. This instance opens no connections: `query` uses the gateway's.
     const pool = Object.assign(new Pool(), { query });
     this.prisma = new PrismaClient({
       adapter: inOpenTransaction(new PrismaPg(pool)),
-      // The other formats quote the source code, which is read for each error: during an outage, for every request.
+      // The other formats read and quote the source code for each error: during an outage, for every request.
       errorFormat: 'minimal',
     });
   }
@@ -39,8 +39,8 @@ export class PrismaConnection {
 }
 
 /**
- * A write of Prisma's that takes several statements begins a transaction for them. Here there is one already, whose end
- * is the gateway's.
+ * Prisma begins a transaction for a write of several statements. Here the gateway's transaction is already open, and only
+ * the gateway ends it. So Prisma's begin, commit and rollback do nothing.
  */
 function inOpenTransaction(factory: Factory): Factory {
   return {
@@ -68,7 +68,7 @@ function inOpenTransaction(factory: Factory): Factory {
   };
 }
 
-/** The {@link PrismaConnection}s that are not in use; there are never more than connections in use at the same time. */
+/** The idle {@link PrismaConnection}s. Their number never exceeds the most connections in use at the same time. */
 export class PrismaConnections {
   private readonly idle: PrismaConnection[] = [];
 

@@ -4,22 +4,27 @@ import type { Release } from '../fair-semaphore';
 
 /** A database that node-postgres connects to: a PostgreSQL server, or the embedded database. */
 export interface Server {
-  /** For `new Client(…)` and for pools: options of the connection, but not of where it leads. */
+  /** Opens connections to this server. Its options do not include the server's address. */
   readonly Client: typeof Client;
-  /** The SQL that a new connection runs first: it fails if the URL requires a server that takes writes and this one does not. */
+  /**
+   * The SQL that a new connection runs first. It fails on a read-only server, if the URL requires one that accepts writes.
+   */
   readonly requirement: string;
   /** Whether a pooler assigns a connection for each transaction, so that no setting lasts for a session. */
   readonly isPooled: boolean;
-  /** Whether it may be unreachable. Otherwise a server that does not respond is busy, and its connections are kept. */
+  /**
+   * Whether the server may be unreachable. If not, a server that does not respond is only busy, and its connections are
+   * kept.
+   */
   readonly isRemote: boolean;
-  /** The SQL that a connection for requests runs first, with a time limit for its statements, in milliseconds. */
+  /** The SQL that a connection for requests runs first. @param ms the time limit of its statements, in milliseconds. */
   settings(ms: number): string;
   /**
    * Ends the statement on a connection that was checked out, if the deadline ends before the connection is released.
    * @param leave called when the connection is free, or closed.
    */
   hold(client: PoolClient, deadline: Deadline, leave: Release): void;
-  /** Whether the statement sent on the connection will not run, since its deadline ended before it started. */
+  /** Whether the statement sent on the connection will never run, since its deadline passed before it started. */
   isDropped(client: PoolClient): boolean;
   /** The error to report for an error of the server. */
   translate(error: unknown): unknown;
@@ -27,7 +32,9 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Runs the first SQL on a new connection, which is destroyed if the server does not respond within `ms` milliseconds. */
+/**
+ * Runs the first SQL on a new connection. Destroys the connection if the server does not respond within `ms` milliseconds.
+ */
 export async function setUp(client: ClientBase, sql: string, ms?: number): Promise<void> {
   if (ms === undefined) return void (await client.query(sql));
   const silent = setTimeout(() => connectionOf(client).stream.destroy(), ms);
@@ -38,7 +45,7 @@ export async function setUp(client: ClientBase, sql: string, ms?: number): Promi
   }
 }
 
-/** All clients are of the class `Client`, unless a pool's configuration says otherwise. */
+/** The connection of a client. Its type hides it, but all clients here are instances of `Client`. */
 export function connectionOf(client: ClientBase): Connection {
   return (client as Client).connection;
 }

@@ -3,13 +3,13 @@ import type { Statement } from '../database';
 import { runPrepared } from './prepared-query';
 
 /**
- * A connection that has been silent for this long, in milliseconds, gets no more reads: they would wait behind a slow
- * one.
+ * If the server has not responded on a connection for this many milliseconds, the connection gets no more reads. They would
+ * wait behind a slow read.
  */
 const SLOW_MS = 20;
 /** Maximum number of reads waiting for one connection. */
 const MOST_WAITING = 100;
-/** How often a connection is checked for a server that is silent, in milliseconds. */
+/** How often a connection is checked for a server that does not respond, in milliseconds. */
 const CHECK_MS = 250;
 
 /** One of the {@link SharedConnections}. */
@@ -19,11 +19,14 @@ export class SharedConnection {
   isGathering = false;
   /** Number of reads without a result yet. */
   waiting = 0;
-  /** When the server last responded, or, if nothing was outstanding, was last sent something. */
+  /** When the server last responded, or when a read was sent while no other was outstanding. */
   private heardAt = 0;
   private readonly opened: Promise<void>;
 
-  /** @param silenceMs how long the server may say nothing while reads wait; if unset, as long as it likes: see {@link Server.isRemote}. */
+  /**
+   * @param silenceMs how long the server may be silent while reads wait, before the connection is destroyed; unlimited if
+   * unset (see `Server.isRemote`).
+   */
   constructor(
     private readonly client: Client,
     settings: string,
@@ -64,7 +67,7 @@ export class SharedConnection {
     });
   }
 
-  /** Waits for outstanding reads. */
+  /** Waits for outstanding reads, and closes the connection. */
   async close(): Promise<void> {
     await this.opened;
     this.isOpen = false;
@@ -84,14 +87,17 @@ export class SharedConnection {
     }
   }
 
-  /** Takes no more reads, and ends after the outstanding ones. */
+  /** Accepts no more reads, and closes the connection after the outstanding reads. */
   private retire(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
     void this.client.end();
   }
 
-  /** One write costs less than several. With TLS, what is written to is not the socket that the `stream` option makes. */
+  /**
+   * Sends the reads of this turn of the event loop in one socket write, which costs less than several. With TLS,
+   * `connection.stream` is not the socket of the `stream` option, so the current stream is corked.
+   */
   private gather(): void {
     if (this.isGathering) return;
     this.isGathering = true;

@@ -6,33 +6,32 @@ import { SharedConnection } from './shared-connection';
 
 /** A lost connection is replaced by the first read after this time, in milliseconds. */
 const RECONNECT_MS = 1_000;
-/** How much longer than the server the gateway waits for a read before it takes the connection for lost, in milliseconds. */
+/** If the server is silent for this long after the time limit of a read, in milliseconds, the connection counts as lost. */
 const SILENCE_MS = 1_000;
-/** For how long a statement that was too slow takes connections of its own, in milliseconds. */
+/** How long a statement that was too slow does not run on shared connections, in milliseconds. */
 const APART_MS = 10_000;
 
 export interface SharedConnectionsOptions {
   readonly size: number;
-  /** How long a read may take here, in milliseconds, before the server cancels it. */
+  /** How long a read may take on a shared connection, in milliseconds, before the server cancels it. */
   readonly readMs: number;
 }
 
 /**
- * Connections that many short reads share: node-postgres sends each without waiting for the results of those before it
- * (its `pipeline` option), and each still succeeds or fails alone. For a process that serves thousands of small
- * requests, the socket write costs more than everything else it does for a read.
+ * Connections that many short reads share. node-postgres sends each read without waiting for earlier results (its `pipeline`
+ * option). Each read still succeeds or fails alone. In a process that serves thousands of small requests, the socket write
+ * costs more than everything else it does for a read.
  *
- * Nothing depends on these connections: if none is ready, or all have enough or something slow to do, {@link query}
- * declines, and the read takes a connection of its own. What is slow nevertheless, such as a read of a locked table, is
- * cancelled by the server, and fails; what waits behind it then runs. A read whose operation has ended is not cancelled,
- * since a cancellation names the connection and not the read: it is over soon.
+ * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool
+ * instead. The server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind it run.
+ * The gateway does not cancel a read at its deadline, since a cancel request names the connection, not the read.
  */
 export class SharedConnections {
   private readonly connections = new Set<SharedConnection>();
   /** When a connection may be opened again. */
   private reopensAt = 0;
   private isClosed = false;
-  /** The statements that were too slow, and until when they are kept apart: their table may be locked. */
+  /** The names of statements that were too slow, and until when they must use the pool. Their table may be locked. */
   private readonly apart = new Map<string, number>();
 
   constructor(
@@ -41,13 +40,13 @@ export class SharedConnections {
     private readonly options: SharedConnectionsOptions,
   ) {}
 
-  /** The number of connections, and of those with no outstanding reads. */
+  /** The number of all connections, and of connections without outstanding reads. */
   get load(): { total: number; idle: number } {
     const idle = [...this.connections].filter(({ isOpen, waiting }) => isOpen && waiting === 0);
     return { total: this.connections.size, idle: idle.length };
   }
 
-  /** Returns the rows of a short read; `undefined` if it should take a connection of its own. */
+  /** Returns the rows of a short read; `undefined` if the caller must run the read on a connection from the pool. */
   query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> | undefined {
     const now = performance.now();
     if (this.apart.size && (this.apart.get(statement.name) ?? 0) > now) return undefined;
@@ -70,7 +69,7 @@ export class SharedConnections {
     this.apart.set(name, now + APART_MS);
   }
 
-  /** The connection that is about to send others, otherwise the one with the fewest outstanding reads. */
+  /** The connection that is already collecting reads to send, otherwise the connection with the fewest outstanding reads. */
   private least(now: number): SharedConnection | undefined {
     let least: SharedConnection | undefined;
     for (const connection of this.connections) {

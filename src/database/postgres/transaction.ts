@@ -9,7 +9,7 @@ import { exactDate, notePrepared, runPrepared } from './prepared-query';
 import type { PrismaConnection, PrismaConnections } from './prisma-connection';
 import { connectionOf } from './server';
 
-/** A transaction on a connection that was taken for it. */
+/** A transaction on a checked-out connection. */
 export class PostgresTransaction implements OpenTransaction {
   /** Whether the commit has been sent. */
   isCommitting = false;
@@ -19,8 +19,8 @@ export class PostgresTransaction implements OpenTransaction {
   private models: PrismaConnection | undefined;
 
   /**
-   * @param kept the statement as it is sent.
-   * @param endsAtDeadline whether the connection is closed at the deadline, which rolls back, too.
+   * @param kept returns the statement to send: behind a pooler, a statement without a name.
+   * @param endsAtDeadline whether the connection is closed at the deadline. The server then rolls the transaction back.
    */
   constructor(
     private readonly client: PoolClient,
@@ -46,7 +46,7 @@ export class PostgresTransaction implements OpenTransaction {
     });
   }
 
-  /** Runs it, commits it, and releases the connection. */
+  /** Runs the transaction, commits it or rolls it back, and releases the connection. */
   async run<T>(run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
     try {
       const result = await this.begin(run);
@@ -63,12 +63,12 @@ export class PostgresTransaction implements OpenTransaction {
     }
   }
 
-  /** The first statement goes with BEGIN, in one write, since the connection is pipelined. */
+  /** Sends BEGIN and the first statement in one socket write. This is possible because the connection is pipelined. */
   private begin<T>(run: (transaction: OpenTransaction) => Promise<T>): Promise<T> {
     const { stream } = connectionOf(this.client);
     stream.cork();
     try {
-      // If it fails, the connection is lost, and the next statement fails, too.
+      // BEGIN fails only if the connection is lost. Then the next statement fails, too.
       this.client.query('begin').catch(() => undefined);
       return run(this);
     } finally {

@@ -8,7 +8,7 @@ import type { Table } from './table';
 /** Maximum number of rows that are counted. */
 export const MOST_COUNTED = 10_000;
 
-/** The number of rows: `count`, or more if it is not exact. */
+/** A number of rows. If it is not exact, there are more than `count`. */
 export interface Total {
   readonly count: number;
   readonly isExact: boolean;
@@ -22,7 +22,7 @@ export async function countRows<Row>(session: Session, table: Table<Row>, filter
   return totalOf(row?.count ?? 0);
 }
 
-/** Counts the rows of each parent that match the filters, in one statement; a parent without any may be missing. */
+/** Counts the matching rows of each parent, in one statement. Parents without matching rows may be missing. */
 export async function countRowsByParent<Row>(
   session: Session,
   table: Table<Row>,
@@ -45,13 +45,13 @@ export function totalOf(count: number): Total {
   return { count: Math.min(count, MOST_COUNTED), isExact: count <= MOST_COUNTED };
 }
 
-/** Selects the `count` of one list, for {@link totalOf}. */
+/** SQL that selects the `count` of one list, for {@link totalOf}. */
 export function totalSql<Row>(table: Table<Row>, filters: Filters, values: Values, parents?: Parents): string {
   const from = parents ? `${parents.rows} as parent(id) cross join lateral ` : '';
   return `select count(*)::int as count from ${from}(${countedRows(table, filters, values, parents)}) as counted`;
 }
 
-/** Counts one row more than reported, to know whether there are more. */
+/** SQL of the rows to count. It selects one more than {@link MOST_COUNTED}, which shows whether the count is exact. */
 function countedRows<Row>(table: Table<Row>, filters: Filters, values: Values, parents: Parents | undefined): string {
   const criteria = criteriaOf(table, filters);
   const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];

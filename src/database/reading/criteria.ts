@@ -6,13 +6,13 @@ export type Filters = Readonly<Record<string, unknown>>;
 
 /** The conditions of the filters of a list. */
 export interface Criteria {
-  /** Columns that have one of these values. With one value of each they begin an index for every order. */
+  /** Columns that must have one of these values. If each has one value, an index starts with them: see `Table.filters`. */
   readonly equal: readonly { readonly column: Column; readonly values: readonly unknown[] }[];
-  /** A condition that begins an order. */
+  /** A limit on the column of the order named `order`. Matching rows are adjacent in that order. */
   readonly atMost?: { readonly order: string; readonly test: Condition };
   /** All other conditions. */
   readonly tests: readonly Condition[];
-  /** The number of ids in a filter by ids. */
+  /** The number of ids, if the rows are filtered by ids. */
   readonly ids?: number;
   /** Whether the conditions need the table's joins. */
   readonly isJoined: boolean;
@@ -65,10 +65,13 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
   }
 }
 
-/** PostgreSQL folds both sides, so that they agree about the case of every letter. The trigram index has the left side. */
+/**
+ * PostgreSQL lower-cases both sides, so that the same rules apply to every letter. The trigram index is on the left side.
+ */
 function nameTest({ sql }: Column, text: string): Condition {
   const pattern = `${[...text].length < CONTAINED ? '' : '%'}${text.replace(/[\\%_]/g, '\\$&')}%`;
-  // A text without letters and digits has no case and no trigrams: with the trigram index, three signs take 336 instead of 95 ms.
+  // A text without letters and digits has no case and no trigrams. A search for three such characters takes 95 ms this way,
+  // and 336 ms with the trigram index.
   if (isOfSigns(text)) return (values) => `${sql} like ${values.add(pattern, 'text')}`;
   const lower = (name: string) => `lower(${name} collate "default") collate "C"`;
   return (values) => `${lower(sql)} like ${lower(values.add(pattern, 'text'))}`;
@@ -78,7 +81,7 @@ function isOfSigns(text: string): boolean {
   return !/[\p{L}\p{M}\p{N}]/u.test(text) && text.toLowerCase() === text.toUpperCase();
 }
 
-/** Whether the rows are intervals of an index that has this order. */
+/** Whether the matching rows are intervals of an index with this order. */
 export function areIntervals({ tests, atMost }: Criteria, order: string): boolean {
   return !tests.length && (!atMost || atMost.order === order);
 }

@@ -4,16 +4,16 @@ import type { Bound } from './selection';
 import { type Column, columnOf, orderOf, type Table } from './table';
 
 /**
- * Opaque cursors: base64url of a tag for the list and its order, the id and the order key of a row. The tag rejects cursors
- * of other lists. Cursors are not secret.
+ * A cursor is the base64url of three parts: a tag, the id of a row, and the order key of the row. The tag identifies the
+ * list and its order, so that cursors of other lists can be rejected. Clients treat cursors as opaque; they are not secret.
  */
 
-/** The tag of a list in an order. */
+/** The tag for a text that names a list and its order. */
 export function tagOf(list: string): string {
   return crc32(list).toString(16).padStart(8, '0');
 }
 
-/** The tag of a table's list. */
+/** The tag for the list of a table's rows in an order. */
 export function listTag<Row>({ name }: Table<Row>, order: string, descending: boolean): string {
   return tagOf(`${name} ${order}${descending ? ' desc' : ''}`);
 }
@@ -22,7 +22,7 @@ export function encodeCursor(tag: string, { key, id }: Bound): string {
   return Buffer.from(`${tag}${id} ${key}`).toString('base64url');
 }
 
-/** SQL that writes cursors in the form of {@link encodeCursor}. */
+/** SQL that creates the same cursors as {@link encodeCursor}. */
 export interface CursorSql {
   readonly id: string;
   readonly key: string;
@@ -37,7 +37,7 @@ export function cursorSql<Row>(table: Table<Row>, order: string, descending: boo
     key: keySql(orderOf(table, order).column),
     of: (id, key) => {
       const text = `convert_to('${tag}' || ${id} || ' ' || ${key}, 'UTF8')`;
-      // `encode` breaks lines after 76 characters and pads with `=`; characters without a counterpart are removed.
+      // `encode` adds line breaks and `=` padding, which `translate` removes. It also replaces `+/` with `-_`.
       return `translate(encode(${text}, 'base64'), E'+/=\n', '-_')`;
     },
   };
@@ -46,11 +46,11 @@ export function cursorSql<Row>(table: Table<Row>, order: string, descending: boo
 function keySql({ sql, kind }: Column): string {
   if (kind === 'text') return sql;
   if (kind !== 'timestamp' && kind !== 'date') return `${sql}::text`;
-  // Rows without a time come last.
+  // Rows without a time have the key `infinity`, which sorts last.
   return `coalesce(to_char(${sql}::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'infinity')`;
 }
 
-/** Decodes a cursor with this tag whose key is of this kind; `undefined` for anything else. */
+/** Decodes a cursor; `undefined` unless it has this tag, a valid id, and a valid key for this kind of column. */
 export function decodeCursor(tag: string, kind: Column['kind'], cursor: string): Bound | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString();
@@ -60,7 +60,7 @@ export function decodeCursor(tag: string, kind: Column['kind'], cursor: string):
   return isId(bound.id) && IS_KEY[kind]?.(bound.key) ? bound : undefined;
 }
 
-/** The valid keys of each kind of column. The database would reject others with an internal error. */
+/** Checks a key by the kind of its column. An invalid key would make the statement fail with an internal error. */
 const IS_KEY: { readonly [kind in Column['kind']]?: (key: string) => boolean } = {
   id: isId,
   integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,

@@ -5,21 +5,21 @@ import type { EdgeMember, Nested, PageInfoMember, PageJson, PageMember, PageQuer
 import type { Values } from './statement-values';
 import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
 
-/** A row's JSON as SQL, where the table is in scope under its name. */
+/** SQL that writes a row as JSON. It refers to the row's table by the table's name. */
 export interface RowSql {
   readonly text: string;
-  /** The relations to one row that have to be joined. */
+  /** The relations that the statement must join. */
   readonly relations: ReadonlySet<string>;
-  /** How many bytes the JSON could have, if all texts had their maximum length. */
+  /** The size of the JSON in bytes if all texts had their maximum length. */
   readonly mostBytes: number;
-  /** The number of rows that are read for it in addition to the row. */
+  /** Maximum number of rows that the SQL reads in addition to this row. */
   readonly mostRows: number;
 }
 
-/** A page's members as SQL of JSON texts. */
+/** SQL that writes each member of a page as a JSON text. */
 export interface PageSql {
   readonly members: readonly { readonly key: string; readonly text: string }[];
-  /** ` from …` */
+  /** The FROM clause: ` from …`. */
   readonly from: string;
   readonly isShort: boolean;
   readonly isPlannedByValues: boolean;
@@ -31,7 +31,7 @@ export interface PageSql {
 export class JsonWriter {
   /**
    * @param values receives the parameters of nested pages.
-   * @param nested the rows of nested pages.
+   * @param nested the query of each nested page.
    */
   constructor(
     private readonly values: Values,
@@ -68,7 +68,7 @@ export class JsonWriter {
     };
   }
 
-  /** The part of a page's SQL that depends on the selection and the length of the page, but on no value. */
+  /** The part of a page's SQL that does not depend on the values of filters and cursors. It is cached. */
   private shape<Row>(table: Table<Row>, json: PageJson, query: PageQuery): PageShape {
     const { order, descending, backward, limit, before, after } = query;
     const key = `${table.name} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
@@ -84,12 +84,12 @@ export class JsonWriter {
       joins: joinsOf(table, relations),
       hasTotal: json.members.some((member) => 'total' in member),
     };
-    // The SQL of nested pages depends on the parameters of a request.
+    // A shape with nested pages is not cached, since its SQL depends on the parameters of the request.
     if (this.nestedPages === nestedPages) remember(json, key, shape);
     return shape;
   }
 
-  /** @param relations receives the relations to join; `undefined` where none can be joined. */
+  /** @param relations receives the relations that the statement must join; `undefined` if it cannot join any. */
   private rowFormat<Row>(table: Table<Row>, row: RowJson, relations: Set<string> | undefined): Format {
     const format = new Format();
     const omitsNulls = row.nulls === 'omitted';
@@ -110,7 +110,7 @@ export class JsonWriter {
     const isNullable = relation.join === 'left';
     const id = columnOf(other, other.idField);
     const { sql, mostBytes, mostRows } = this.rowFormat(other, row, undefined);
-    // A table joins only the table that refers to it, which is in scope.
+    // The table of an `included` relation is already in scope: rows of this table are nested only in rows of that table.
     if (relation.join !== 'included' && !relations) {
       const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
@@ -144,9 +144,9 @@ interface PageShape {
   readonly hasTotal: boolean;
 }
 
-/** Most documents request the same page repeatedly. */
+/** A cache of shapes: most documents request the same page repeatedly. */
 const shapes = new WeakMap<PageJson, Map<string, PageShape>>();
-/** Maximum number of shapes of one selection: pages have up to a hundred lengths. */
+/** Maximum number of cached shapes per selection. Pages have up to a hundred different lengths. */
 const MOST_SHAPES = 200;
 
 function remember(json: PageJson, key: string, shape: PageShape): void {
@@ -158,7 +158,7 @@ function remember(json: PageJson, key: string, shape: PageShape): void {
   known.set(key, shape);
 }
 
-/** The JSON text of a member of a page. */
+/** SQL of the JSON text of a page's member. */
 function memberSql(member: PageMember, rows: PageRows, rowOf: (row: RowJson) => Format): string {
   if ('constant' in member) return literal(JSON.stringify(member.constant));
   if ('nodes' in member) return rows.list(rowOf(member.nodes));
@@ -186,7 +186,7 @@ function pageInfoSql(members: readonly PageInfoMember[], rows: PageRows): string
   }).sql;
 }
 
-/** The rows for a page's members: a subquery `page`, whose aggregates in `members` are the members. */
+/** Builds the SQL for a page's rows: a subquery `page` selects the rows, and `members` aggregates them into JSON texts. */
 class PageRows {
   mostBytes = 0;
   mostRows = 0;
@@ -194,7 +194,7 @@ class PageRows {
   private readonly aggregates: (() => string)[] = [];
   private hasNumbers: boolean;
   private selected: string | undefined;
-  /** Whether one more row is read, to show whether there are more. */
+  /** Whether one extra row is read, which shows whether more rows follow the page. */
   hasMore = false;
 
   constructor(
@@ -208,7 +208,7 @@ class PageRows {
     return this.read.length > 0 || this.hasMore;
   }
 
-  /** The cursor of a row. */
+  /** SQL of a row's cursor. */
   get cursor(): string {
     const { id, key, of } = this.cursors;
     return of(id, key);
@@ -218,7 +218,7 @@ class PageRows {
     return this.read.map((sql, index) => `${sql} as c${index}`).join(', ') || 'true as c0';
   }
 
-  /** An array of the rows' texts. */
+  /** SQL of a JSON array with one text per row. */
   list({ sql, mostBytes, mostRows }: Format): string {
     this.mostBytes += mostBytes;
     this.mostRows += mostRows;
@@ -236,7 +236,7 @@ class PageRows {
       this.hasNumbers = true;
       return this.aggregate(() => `(count(*) > ${limit})::text`);
     }
-    // Only two cursors are needed, so only their ids and keys are collected.
+    // Aggregates only ids and keys, and encodes a cursor only from those of the first or last row.
     const { id, key, of } = this.cursors;
     const index = name === 'startCursor' ? '1' : `least(count(*), ${limit})::int`;
     const end = (column: string) => `(array_agg(page.${column}${this.order})${this.inPage})[${index}]`;
@@ -244,7 +244,7 @@ class PageRows {
     return this.aggregate(() => `coalesce('"' || ${of(end(idColumn), end(keyColumn))} || '"', 'null')`);
   }
 
-  /** @param rows selects the rows. */
+  /** @param rows SQL that selects the rows. */
   from(rows: string, parents: Parents | undefined): string {
     const numbered = this.hasNumbers ? `select rows.*, row_number() over () as number from (${rows}) as rows` : rows;
     const source = parents
@@ -259,20 +259,20 @@ class PageRows {
     return `c${known < 0 ? this.read.push(sql) - 1 : known}`;
   }
 
-  /** @param sql called once all members are known. @returns the name of its result. */
+  /** @param sql returns an aggregate's SQL; called once all members are known. @returns the column of the aggregate. */
   private aggregate(sql: () => string): string {
     return `members.m${this.aggregates.push(sql) - 1}`;
   }
 
   /**
-   * Read forward, the rows come in order. An `order by` in one aggregate may change the order in which all others get the
-   * rows (PostgreSQL 16), so all have it or none.
+   * Rows that are read forward are already in order. In PostgreSQL 16, an `order by` in one aggregate may change the order
+   * of the rows in all other aggregates. So either all aggregates have it, or none.
    */
   private get order(): string {
     return this.page.backward ? ' order by page.number desc' : '';
   }
 
-  /** Leaves out the row beyond the page. */
+  /** Excludes the extra row from an aggregate. */
   private get inPage(): string {
     return this.hasMore ? ` filter (where page.number <= ${this.page.limit})` : '';
   }
@@ -288,7 +288,7 @@ interface Value {
 /** Maximum number of values of one call of `format`, besides its template (PostgreSQL's FUNC_MAX_ARGS is 100). */
 const MAX_VALUES = 99;
 
-/** Text with values in it, as calls of `format`: concatenation would copy each row several times. */
+/** Builds a text with values as calls of SQL's `format`. Concatenation with `||` would copy each row several times. */
 class Format implements Value {
   mostBytes = 0;
   mostRows = 0;
@@ -300,7 +300,7 @@ class Format implements Value {
       .join(' || ');
   }
 
-  /** An object with a member for each item. @param write appends a member; its key includes comma and colon. */
+  /** Appends a JSON object. @param write appends one member. The `key` it gets includes quotes, comma and colon. */
   object<Member extends { readonly key: string }>(
     members: readonly Member[],
     write: (member: Member, key: string) => unknown,
@@ -326,7 +326,9 @@ class Format implements Value {
     return this;
   }
 
-  /** Adds a member whose value may be null. `format` writes nothing for a null. */
+  /**
+   * Adds a member whose value may be null. With `omitsNulls`, key and value are one null, for which `format` writes nothing.
+   */
   addOptional(key: string, value: Value, omitsNulls: boolean): this {
     if (omitsNulls) return this.add({ ...value, sql: `${literal(key)} || ${value.sql}` });
     return this.append(key).add({ ...value, sql: `coalesce(${value.sql}, 'null')` });

@@ -1,24 +1,24 @@
 import type { Selection } from './selection';
 import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
 
-/** How a selection is read from a table: the columns, the joins, and how a joined row becomes a row of the table. */
+/** How a selection is read from a table: the columns, the joins, and a function that nests the columns of joined rows. */
 export interface Projection {
   readonly columns: string;
-  /** The joins: ` join …`, or an empty text. They keep the number of rows. */
+  /** The joins: ` join …`, or an empty text. They do not change the number of rows. */
   readonly joins: string;
-  /** How many bytes a row could have. */
+  /** Maximum size of a row in bytes. */
   readonly mostBytes: number;
-  /** Moves joined columns to their place: `category.name` under `category`. Modifies and returns `rows`. */
+  /** Nests joined columns: `category.name` becomes `name` of an object `category`. Modifies and returns `rows`. */
   shape<Row>(rows: Row[]): Row[];
 }
 
-/** A document has the same selections in every run, so projections are cached by them. */
+/** A cache by selection. A document has the same selection objects in every run. */
 const projections = new WeakMap<Selection, Map<string, Projection>>();
 const EVERYTHING: Selection = { fields: new Map() };
 
 /**
- * Reads the selection (all columns if undefined), the id and `needed`. A relation to one other row is joined, with its
- * columns. Loaders read anything nested deeper.
+ * Returns the projection for a selection (all columns if undefined), the id and the fields `needed`. Related rows that the
+ * selection contains are joined. Loaders read rows that are nested deeper.
  */
 export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {
   const key = `${table.name} ${needed.join(' ')}`;

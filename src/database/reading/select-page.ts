@@ -11,7 +11,7 @@ import { orderOf, type Table } from './table';
 /** The rows of a page. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** Whether there are rows beyond the page, in the direction in which it is read. */
+  /** Whether more rows follow the page in the direction of reading. */
   readonly isMore: boolean;
 }
 
@@ -81,12 +81,12 @@ export async function selectPages<Row>(
   return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));
 }
 
-/** One extra row shows whether there are more. */
+/** The page with one extra row, which shows whether more rows follow. */
 function oneMore(page: PageQuery): PageQuery {
   return { ...page, limit: page.limit + 1 };
 }
 
-/** @param rows in the order in which they were read: from the end if backward, with the additional row last. Modified. */
+/** @param rows the rows as they were read: backward from the end if `backward`, with the extra row last. Modified. */
 function pageOfRows<Row>({ limit, backward }: PageQuery, rows: Row[]): Page<Row> {
   const isMore = rows.length > limit;
   if (isMore) rows.pop();

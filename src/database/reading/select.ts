@@ -8,7 +8,7 @@ import { JsonText, type Nested, type RowJson, type Selection } from './selection
 import { Values } from './statement-values';
 import { columnOf, joinsOf, type Table } from './table';
 
-/** Reads the rows of `ids`, by id; rows that do not exist are missing from the map. */
+/** Reads rows by their ids. The map has no entry for an id without a row. */
 export async function selectByIds<Row>(
   session: Session,
   table: Table<Row>,
@@ -24,7 +24,7 @@ export async function selectByIds<Row>(
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
-/** Reads a row, or its JSON if that is selected; `undefined` if it does not exist. */
+/** Reads a row, as JSON if `selection.row` is set; `undefined` if the row does not exist. */
 export async function selectOne<Row>(
   session: Session,
   table: Table<Row>,
@@ -64,13 +64,13 @@ interface RowStatement {
   readonly mostRows: number;
 }
 
-/** A cache of the statements for selections without pages, which are the same for all requests. */
+/** A cache of statements for selections without nested pages. These statements are the same for all requests. */
 const rowStatements = new WeakMap<RowJson, RowStatement>();
 
 const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
 
-/** Statements that read by id, created once, since finding a statement by its text takes time in proportion to the text. */
+/** Caches statements that read by id. A lookup by projection is faster than by text, whose time grows with the text. */
 function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
   const statements = new WeakMap<Projection, Statement>();
   return (table, projection) => {

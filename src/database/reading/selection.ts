@@ -1,14 +1,14 @@
 import type { Filters } from './criteria';
 
-/** The columns and related rows that are read of each row. */
+/** The columns and related rows to read for each row. */
 export interface Selection {
-  /** By name, with the selections of related rows. Names that are neither columns nor relations are ignored. */
+  /** The selected fields by name, each with its selection of a related row. Names without column or relation are ignored. */
   readonly fields: ReadonlyMap<string, Selection>;
-  /** The form of rows that are read as JSON text. */
+  /** The JSON format of the rows, if PostgreSQL writes them as JSON. */
   readonly row?: RowJson;
-  /** The form of a page that is read as JSON text. */
+  /** The JSON format of the page, if PostgreSQL writes it as JSON. */
   readonly page?: PageJson;
-  /** The rows of the pages inside of `row` or `page`. */
+  /** The queries of the pages inside `row` or `page`. */
   readonly nested?: Nested;
 }
 
@@ -20,7 +20,7 @@ export interface Bound {
   readonly id: string;
 }
 
-/** A keyset page: rows in one order between two bounds, from the start or (`backward`) from the end. */
+/** A page with keyset pagination: the first rows between two bounds in an order, or the last rows if `backward`. */
 export interface PageQuery {
   readonly filters: Filters;
   readonly order: string;
@@ -31,7 +31,7 @@ export interface PageQuery {
   readonly backward: boolean;
 }
 
-/** The rows of each nested page. */
+/** The query of each nested page. */
 export type Nested = ReadonlyMap<PageJson, PageQuery>;
 
 /** JSON that PostgreSQL has written. */

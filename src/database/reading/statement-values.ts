@@ -1,6 +1,6 @@
 import type { Column } from './table';
 
-/** SQL that adds its parameters to a statement's values. */
+/** Returns a condition as SQL, and adds its parameters to a statement's values. */
 export type Condition = (values: Values) => string;
 
 /** The values of a statement's parameters, in the order in which they are added. */
@@ -18,7 +18,7 @@ export class Values {
     return this.add(value, type);
   }
 
-  /** Adds values of a column as an array. Drivers know no arrays of enumerations, so each of those is a parameter. */
+  /** Adds values of a column as an array. Drivers have no arrays of enum types, so each enum value is one parameter. */
   arrayOf(column: Column, values: readonly unknown[]): string {
     if (column.kind !== 'enum') return this.add(values, `${column.type}[]`);
     return `array[${this.listOf(column, values)}]::${column.type}[]`;

@@ -2,7 +2,9 @@
 export interface Column {
   /** `pets.category_id` */
   readonly sql: string;
-  /** `id`: a bigint. `enum`: text that needs no escaping in JSON. `other`: read only as a column, by its field. */
+  /**
+   * `id` is a bigint. `enum` is text that needs no escaping in JSON. `other` can neither be written as JSON nor sorted by.
+   */
   readonly kind: 'id' | 'text' | 'enum' | 'integer' | 'boolean' | 'timestamp' | 'date' | 'other';
   /** Its SQL type. */
   readonly type: string;
@@ -11,13 +13,13 @@ export interface Column {
 
 /**
  * The filters of a list.
- * - `ids`: has one of these ids.
+ * - `ids`: the row has one of these ids.
  * - `equal`: the column has one of these values.
- * - `name`: contains this text, whatever its case; if it has fewer than three characters, begins with it. There is a
- *   trigram index on `lower(column collate "default") collate "C"`.
- * - `atMost`: the integer is not larger. `order`: the order by this column.
+ * - `name`: the column contains this text, ignoring case. A text of fewer than three characters must begin the column.
+ *   There must be a trigram index on `lower(column collate "default") collate "C"`.
+ * - `atMost`: the integer column has at most this value. `order` names the order by this column.
  * - `joined`: the column of a table in the table's `joins` has one of these values.
- * - `condition`: any other SQL on the column, in which `?` stands for the value. No index need serve it.
+ * - `condition`: any other SQL on the column, in which `?` stands for the value. It needs no index.
  */
 export type Filter =
   | { readonly kind: 'ids' }
@@ -31,20 +33,20 @@ export interface Table<Row> {
   readonly name: string;
   /** The GraphQL type of its rows. */
   readonly type: string;
-  /** SQL that joins the tables of the other columns: ` join pets on …`. Each row has exactly one row in them. */
+  /** SQL that joins other tables with columns of a row: ` join pets on …`. It must find exactly one row in each. */
   readonly joins?: string;
   readonly idField: string;
-  /** By the field of a row. */
+  /** The columns by the name of their field. */
   readonly columns: Readonly<Record<string, Column>>;
-  /** Additional fields of rows that are read as JSON: text that is computed from columns. */
+  /** Additional fields of rows that are read as JSON. Each is text that SQL computes from columns. */
   readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
-  /** Pages of rows of other tables that refer to a row. */
+  /** By name: pages of rows in other tables that refer to a row of this table. */
   readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /**
-   * By name. For each order there must be an index whose columns are the columns of the filters with one value, in this
-   * sequence, and then the keys of the order, unless its first column alone leaves few rows.
+   * The filters by name. Each combination of `equal` filters needs an index for each order: the filters' columns in this
+   * sequence, then the keys of the order. It may be missing if its first column alone leaves few rows.
    */
   readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
@@ -52,7 +54,7 @@ export interface Table<Row> {
 
 /** Rows of a table that refer to a row by its id. */
 export interface Pages {
-  /** The field with the id. */
+  /** The field with the id of the row. */
   readonly field: string;
   table(): Table<object>;
 }
@@ -61,7 +63,7 @@ export interface Pages {
 export interface Relation {
   /** The field with the related row's id. */
   readonly field: string;
-  /** The kind of join; `included`: the table's `joins` contain it. A left join may find no row. */
+  /** How the related row is joined. With `left` it may not exist. With `included` the table's `joins` already join it. */
   readonly join: 'inner' | 'left' | 'included';
   table(): Table<object>;
 }
@@ -75,7 +77,9 @@ export interface SortOrder<Row> {
   keyOf(row: Row): string;
 }
 
-/** Sort orders by the fields of these names. Of nullable columns only times can be sorted by: no value comes last. */
+/**
+ * Creates sort orders: `fields` has the field of each order by name. Only times may be nullable; null sorts as `infinity`.
+ */
 export function sortOrders<Row>(
   columns: Readonly<Record<string, Column>>,
   fields: Readonly<Record<string, keyof Row & string>>,
@@ -120,7 +124,7 @@ export function idOrderOf<Row>({ name, orders, idField }: Table<Row>): string {
   return order;
 }
 
-/** SQL of the identifier of a row that is unique across types, as in `petstore/nodes.ts`: base64url of `Pet:7`. */
+/** SQL of a row's global id, as `petstore/nodes.ts` encodes it: base64url of `Pet:7`. */
 export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Column>> {
   const text = `rtrim(encode(convert_to('${type}:' || ${sql}, 'UTF8'), 'base64'), '=')`;
   return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false } };

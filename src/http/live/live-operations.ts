@@ -9,7 +9,7 @@ import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
 import type { Keys } from '../caller';
 
-/** The result of an operation. `document` is set if it is valid; always for a subscription. */
+/** The result of an operation. `document` is `undefined` if the operation was rejected before its execution started. */
 export type LiveResult =
   | { readonly result: Outcome; readonly document?: undefined; readonly operationName?: undefined }
   | {
@@ -22,16 +22,16 @@ export interface LiveOptions {
   readonly executor: Executor;
   readonly documents: Documents;
   readonly keys: Keys;
-  /** Maximum number of running operations, and of connections, per caller over the subscription transports. */
+  /** Per caller: maximum number of running operations over WebSocket and event streams, and of WebSocket connections. */
   readonly maxPerCaller: number;
 }
 
-/** How often the keys of running subscriptions are checked, mostly in the cache of keys. */
+/** How often the keys of running subscriptions are checked. Most checks need only the key cache. */
 const POLL_MS = 1000;
 
 /**
- * Runs operations of WebSockets and event streams, by the same executor as all others. Limits how many a caller runs at
- * once. Ends subscriptions whose key is no longer accepted, and all subscriptions on shutdown.
+ * Runs operations that arrive over WebSockets and event streams, with the executor of all other operations. Limits how many
+ * of them a caller may run concurrently. Ends subscriptions on shutdown, or when their key is no longer accepted.
  */
 export class LiveOperations {
   readonly connections: SlotsPerCaller;
@@ -52,9 +52,9 @@ export class LiveOperations {
 
   /**
    * Runs an operation.
-   * @param sent its parameters: of a message, a body or a query string.
-   * @param key the key that was sent with it.
-   * @param isSafe whether it came by a safe method (GET), which must not change anything.
+   * @param sent its parameters, from a message, a body or a query string.
+   * @param key the API key that the client sent with the operation.
+   * @param isSafe whether the request was a GET, which must not run mutations.
    * @throws ProblemError if the parameters are malformed.
    */
   async run(sent: unknown, request: OperationRequest, key: string | undefined, isSafe = false): Promise<LiveResult> {
@@ -87,7 +87,7 @@ export class LiveOperations {
     }
   }
 
-  /** Checks running subscriptions until the server closes. */
+  /** Checks the keys of running subscriptions every second, until the server closes. */
   watch(app: FastifyInstance): void {
     const polling = setInterval(() => void this.endRevoked(), POLL_MS).unref();
     app.addHook('preClose', async () => {
@@ -96,7 +96,7 @@ export class LiveOperations {
     });
   }
 
-  /** @param disconnect how a transport disconnects its clients on shutdown, so that they reconnect to another instance. */
+  /** @param disconnect called on shutdown. Disconnects a transport's clients, so that they reconnect to another instance. */
   onClose(disconnect: () => void): void {
     this.closeListeners.push(disconnect);
   }
@@ -116,7 +116,9 @@ export class LiveOperations {
     }
   }
 
-  /** If the database is unavailable the key still counts as accepted: there are no events to leak then either. */
+  /**
+   * Whether a key is accepted. While the database is unavailable, all keys are: there are no events that could leak then.
+   */
   private async isAccepted(key: string): Promise<boolean> {
     try {
       return (await this.options.keys.recognise(key)) !== undefined;
@@ -126,13 +128,16 @@ export class LiveOperations {
   }
 }
 
-/** Limits how many connections, or operations, each caller may have open. */
+/** Limits the number of open connections, or of running operations, per caller. */
 class SlotsPerCaller {
   private readonly counts = new Map<string, number>();
 
   constructor(readonly most: number) {}
 
-  /** @returns a function that releases the slot, once; `undefined` if the caller is at its limit. */
+  /**
+   * Takes a slot.
+   * @returns a function that releases the slot (further calls do nothing); `undefined` if the caller is at its limit.
+   */
   take(caller: string): (() => void) | undefined {
     const count = this.counts.get(caller) ?? 0;
     if (count >= this.most) return undefined;
@@ -170,7 +175,7 @@ function readParameters(sent: unknown, documents: Documents) {
   return { query, operationName, variables: variables as Variables | null | undefined };
 }
 
-/** The parameters of a query string, where variables are JSON. @throws ProblemError if they are not. */
+/** Parses the JSON text in the parameter `variables` of a query string. @throws ProblemError if it is not valid JSON. */
 export function withParsedVariables({ variables, ...rest }: Readonly<Record<string, unknown>>): object {
   if (variables === undefined) return rest;
   try {

@@ -10,15 +10,15 @@ import { RunningSubscription } from '../../graphql/running-subscription';
 import { JSON_TYPE } from '../../rest/representation';
 import type { AccessLog } from '../access-log';
 import { presentedKey } from '../caller';
-import { STREAM_PATH } from '../error-handling';
 import { responseType } from '../graphql-media-types';
 import { acceptJsonBodies } from '../json-body';
 import { answerOtherMethods } from '../other-methods';
 import type { RequestsInProgress } from '../requests-in-progress';
+import { STREAM_PATH } from '../urls';
 import { type LiveOperations, withParsedVariables } from './live-operations';
 
 const EVENT_STREAM = 'text/event-stream';
-/** How often an idle stream sends a comment, so that no proxy closes the connection as idle. */
+/** How often an idle stream sends a comment. It keeps proxies from closing the connection as idle. */
 const KEEP_ALIVE_MS = 12_000;
 
 export interface StreamRouteOptions {
@@ -29,9 +29,9 @@ export interface StreamRouteOptions {
 }
 
 /**
- * `/graphql/stream`: GraphQL over server-sent events, in the "distinct connections mode" of the graphql-sse protocol. A
- * rejected operation gets the status of its error, as at `/graphql`. The handler of graphql-sse is not used: it responds with
- * 200 in any case, and cannot end its streams on shutdown.
+ * Serves `/graphql/stream`: GraphQL over server-sent events, in the "distinct connections mode" of the graphql-sse protocol.
+ * A rejected operation gets the HTTP status of its error, as at `/graphql`. The handler of the package graphql-sse is not
+ * used: it always responds with 200, and cannot end its streams on shutdown.
  */
 export async function streamRoute(
   app: FastifyInstance,
@@ -51,7 +51,7 @@ export async function streamRoute(
     const { result } = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
-      // The limit on concurrent operations has no window, so no better time is known.
+      // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. This is a guess.
       if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
       return reply
@@ -90,11 +90,11 @@ class EventStream extends Readable {
     private readonly onOver: () => void,
   ) {
     super();
-    // Sends the headers, so that the client knows at once that the stream is open.
+    // An empty comment makes Node send the headers now, so that the client knows that the stream is open.
     this.push(':\n\n');
   }
 
-  /** Ends the stream. Without a `complete` event before it, the client reconnects, to another instance. */
+  /** Ends the stream. A client that has not received a `complete` event reconnects, on shutdown to another instance. */
   hangUp(): void {
     this.isOver = true;
     this.push(null);

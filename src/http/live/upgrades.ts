@@ -2,42 +2,46 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { ProblemError } from '../../errors/errors';
-import { GRAPHQL_PATH } from '../error-handling';
 import type { RequestsInProgress } from '../requests-in-progress';
+import { GRAPHQL_PATH } from '../urls';
 
-/** Headers about a change of protocol, which are left out when a request is parsed again. */
+/** Headers that ask for another protocol. They are removed before a request is parsed again. */
 const UPGRADE_HEADERS = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
 
 export interface Upgrade {
   readonly socket: Socket;
-  /** What the client has already sent in the new protocol. */
+  /** The bytes that arrived after the request's headers. */
   readonly head: Buffer;
 }
 
 /**
- * Options of `http.createServer`, which Node before 22.21 and 24.9 ignores. HTTP clients such as Java's offer HTTP/2 with their
- * requests (`Upgrade: h2c`), which a server may ignore (RFC 9110, section 7.8). Node 26 has parsed the body of an upgrade, so
- * requests with a body are no upgrades. (Others are, since Node drops pipelined requests after an offer that it ignores.)
+ * Options of `http.createServer` that decide which requests count as upgrades. Node before 22.21 and 24.9 ignores them.
+ *
+ * Some HTTP clients, such as Java's, offer HTTP/2 with ordinary requests (`Upgrade: h2c`). A server may ignore the offer
+ * (RFC 9110, section 7.8). For a request with a body, Node ignores the offer here: Node 26 would consume the body before it
+ * reports the upgrade. A request without a body is reported, and `parseAgain` ignores its offer: Node would drop requests
+ * pipelined after it.
  */
 export const UPGRADE_OPTIONS = {
   shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) || !hasBody(request),
 };
 
 /**
- * WebSocket upgrade requests at `/graphql`. They pass all stages up to the route, so that a rejection has the usual response and
- * headers. The route at the path accepts the upgrade.
+ * Collects the WebSocket upgrade requests at `/graphql`. They pass all stages up to the route, so that a rejection has the
+ * usual response and headers. The route then accepts the upgrade.
  *
- * Node also reports requests that ask for any other protocol, and stops parsing the connection as HTTP. They are parsed
- * again without these headers.
+ * Node also reports requests for other protocols as upgrades, and stops parsing HTTP on their connections. These requests
+ * are parsed again without their upgrade headers.
+ * @returns the socket and the remaining bytes of each pending WebSocket upgrade, by its request.
  */
 export function pendingUpgrades(server: Server, requests: RequestsInProgress): WeakMap<IncomingMessage, Upgrade> {
   const pending = new WeakMap<IncomingMessage, Upgrade>();
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    // Node no longer listens for errors of the connection, and an unhandled error would end the process.
+    // Node no longer listens for errors of this socket, and an unhandled error would end the process.
     socket.off('error', destroy).on('error', destroy);
     whenAnswered(socket, requests, () => {
       if (!isWebSocket(request)) return parseAgain(server, request, socket, head);
-      // As `@fastify/websocket` does: Node has no other means to answer an upgrade by way of the hooks.
+      // Emitting `request` makes the upgrade pass through Fastify's hooks. `@fastify/websocket` does the same.
       const response = new ServerResponse(request);
       response.shouldKeepAlive = false;
       response.assignSocket(socket);
@@ -54,8 +58,8 @@ function destroy(this: Socket): void {
 }
 
 /**
- * Continues once no response is pending on the connection: a client may send a request before the previous one is
- * answered (pipelining), and a connection takes one response at a time.
+ * Calls `next` once no response is pending on the connection. A client may have sent the upgrade before the previous request
+ * was answered (pipelining), and a connection carries one response at a time.
  */
 function whenAnswered(socket: Socket, requests: RequestsInProgress, next: () => void): void {
   if (socket.destroyed) return;
@@ -78,7 +82,7 @@ function parseAgain(server: Server, request: IncomingMessage, socket: Socket, he
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (!UPGRADE_HEADERS.test(rawHeaders[i] ?? '')) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
   }
-  // Otherwise the idle timeout would keep running during the request.
+  // Clears the timeout of idle connections, which would otherwise keep running during the request.
   socket.setTimeout(0);
   // Node decodes header bytes as Latin-1; this restores the original bytes.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
@@ -86,8 +90,9 @@ function parseAgain(server: Server, request: IncomingMessage, socket: Socket, he
 }
 
 /**
- * Checks the origin. WebSockets are not subject to CORS, so the server has to.
- * @param allowed origins that browsers may connect from; `undefined` is any. @throws ProblemError `FORBIDDEN`.
+ * Checks the origin of a WebSocket upgrade. Browsers do not apply CORS to WebSockets, so the server must check it.
+ * @param allowed origins that browsers may connect from; `undefined` allows any.
+ * @throws ProblemError `FORBIDDEN`.
  */
 export function checkOrigin({ headers, host }: FastifyRequest, allowed: readonly string[] | undefined): void {
   const { origin } = headers;

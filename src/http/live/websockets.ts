@@ -23,14 +23,14 @@ import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { type AccessLog, type Incoming, isBanned } from '../access-log';
 import { type Keys, presentedKey } from '../caller';
 import { CONSTANT_HEADERS } from '../common-headers';
-import { BODY_LIMIT } from '../error-handling';
+import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
 import { checkOrigin, pendingUpgrades } from './upgrades';
 
-/** RFC 6455. An older version would have its origin in another header. */
+/** The version of RFC 6455. Older ones are rejected: they send the origin in another header, which is not checked. */
 const VERSION = '13';
-/** Close codes of RFC 6455, section 7.4.1, and its registry. */
+/** Close codes of RFC 6455, section 7.4.1, and of its IANA registry. */
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
@@ -38,7 +38,7 @@ const TRY_AGAIN_LATER = 1013;
 const PING_MS = 12_000;
 /** How long a client may take to send `connection_init`. */
 const INIT_MS = 3_000;
-/** On shutdown, how long operations may take to finish, and then clients to answer the close frame. */
+/** On shutdown, the time for operations to finish. Afterwards, clients have the same time to answer the close frame. */
 const CLOSE_MS = 1_000;
 const POLL_MS = 20;
 /** Maximum number of bytes buffered for a client that keeps sending without reading. */
@@ -46,15 +46,15 @@ const MAX_UNREAD = 1024 * 1024;
 
 /** Messages a second that a caller may send, over all its connections. */
 const MESSAGES_PER_SECOND = 100;
-/** Bytes that count as one message, whatever they are: frames may be empty, and a message may never end. */
+/** Bytes of traffic that count as one message. This limits clients that send empty frames, or a message that never ends. */
 const MESSAGE_BYTES = 10 * 1024;
-/** Messages that a caller may send at once, besides the messages that start and stop all of its operations. */
+/** Messages that a caller may send at once, in addition to those that start and stop its maximum number of operations. */
 const BURST = 100;
-/** Callers whose message counters are kept. The least recently used one is evicted, and starts with a full burst again. */
+/** Maximum number of message counters in memory. A caller whose counter was evicted starts with a full burst again. */
 const MAX_CALLERS = 10_000;
 const TOO_OFTEN = `More than ${MESSAGES_PER_SECOND} messages, or ${(MESSAGES_PER_SECOND * MESSAGE_BYTES) / 1024} KiB, a second`;
 
-/** Nesting levels in a message; `JSON.stringify` and graphql-js recurse. */
+/** Maximum nesting levels in a message. Deeper ones could overflow the stack: `JSON.stringify` and graphql-js recurse. */
 const MAX_DEPTH = 100;
 const SENT_BY_CLIENTS: readonly unknown[] = [
   MessageType.ConnectionInit,
@@ -82,27 +82,27 @@ export interface WebSocketsOptions {
 /** A connection. Its caller is identified by the upgrade request, or else by `connection_init`. */
 interface Client {
   readonly socket: WebSocket;
-  /** What wrong keys are counted against. */
+  /** The client's address: wrong keys are charged to it. */
   readonly address: Subject;
   caller: Caller;
-  /** Checked again for each operation. */
+  /** The API key of the client. It is checked again for each operation. */
   key: string | undefined;
-  /** The deadlines of its operations that are starting or running, but not of events. */
+  /** The deadlines of queries, mutations and starting subscriptions. Events of subscriptions are not included. */
   readonly running: Set<Deadline>;
-  /** Releases its slot among its caller's connections. */
+  /** Releases the slot that the connection holds among the connections of its caller. */
   leave(): void;
 }
 
 type Params = Record<string, unknown>;
 
-/** Arguments of graphql-ws for an operation that has run already: only then is it known which message reports it. */
+/** Execution arguments for graphql-ws, with the result of the operation, which has already run (see `protocol`). */
 interface Executed extends ExecutionArgs {
   readonly result: OperationResult;
 }
 
 /**
- * GraphQL over WebSocket at `/graphql`, by the protocol graphql-transport-ws. `accept` upgrades a request. Each message is
- * then counted (`MessageCounter`), checked (`faultIn`) and handled by graphql-ws, which calls `authenticate` for
+ * GraphQL over WebSocket at `/graphql`, with the protocol graphql-transport-ws. `accept` upgrades a request. Each message is
+ * counted (`MessageCounter`), checked (`faultIn`) and then handled by the package graphql-ws, which calls `authenticate` for
  * `connection_init` and `run` for `subscribe`.
  */
 export class WebSockets {
@@ -112,7 +112,10 @@ export class WebSockets {
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
-  /** Operations run in `onSubscribe`, after which it is known whether graphql-ws must stream their results. */
+  /**
+   * The protocol handler of graphql-ws. Operations run in `onSubscribe`: the type of the messages to send depends on the
+   * result. `execute` and `subscribe` only return this result.
+   */
   private readonly protocol = makeServer<Params, Client>({
     connectionInitWaitTimeout: INIT_MS,
     onConnect: ({ connectionParams, extra }) => this.authenticate(extra, connectionParams),
@@ -141,9 +144,8 @@ export class WebSockets {
   }
 
   /**
-   * Upgrades a connection. If ws rejects the handshake, this throws, so that the rejection has the response of any other
-   * request.
-   * @throws ProblemError if it is rejected.
+   * Upgrades a connection.
+   * @throws ProblemError if this method or the package ws rejects the handshake.
    */
   async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { live, requests, corsOrigins, now } = this.options;
@@ -154,7 +156,7 @@ export class WebSockets {
     if (rejection) throw rejection;
     if (live.isClosing) throw aboutToEnd();
     const upgrade = this.upgrades.get(request.raw);
-    // The client has disconnected: no `close` event would release the slot that is taken below.
+    // If the client has disconnected, stop here: no `close` event would release the slot that is taken below.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
     const leave = live.connections.take(request.caller.id);
     if (!leave) {
@@ -163,7 +165,7 @@ export class WebSockets {
     }
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
-      // The constant headers are about content.
+      // The response to an upgrade has no content, which the constant headers are about.
       for (const [name, value] of headers) if (!(name in CONSTANT_HEADERS)) lines.push(`${name}: ${value}`);
     };
     let isRejected = false;
@@ -171,7 +173,7 @@ export class WebSockets {
       isRejected = true;
     };
     let opened: WebSocket | undefined;
-    // ws responds to a bad handshake itself, bypassing all hooks, unless there is a listener for `wsClientError`.
+    // Without a listener for `wsClientError`, ws would respond to a bad handshake itself, bypassing all hooks.
     this.server.once('headers', addHeaders).once('wsClientError', reject);
     this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
       opened = socket;
@@ -190,7 +192,7 @@ export class WebSockets {
       );
   }
 
-  /** Hands the messages of a client that are within its limits to graphql-ws. */
+  /** Passes a client's messages to graphql-ws. Disconnects a client that exceeds its limits or does not read responses. */
   private serve(client: Client, connection: Socket): void {
     const { socket } = client;
     connection.once('close', () => {
@@ -207,7 +209,7 @@ export class WebSockets {
     const closed = this.protocol.opened(
       {
         protocol: socket.protocol,
-        // Resolves once the message is sent, so that results are pulled only as fast as the client reads.
+        // Resolves once the message is sent, so that graphql-ws fetches results only as fast as the client reads.
         send: (text) =>
           new Promise((resolve) => {
             if (socket.readyState === socket.OPEN) socket.send(text, () => resolve());
@@ -239,12 +241,12 @@ export class WebSockets {
       this.silent.delete(socket);
       count(1);
     });
-    // Invalid frames and oversized messages: ws closes the connection with the appropriate code.
+    // Invalid frames and oversized messages cause errors. ws closes the connection with the appropriate code itself.
     socket.on('error', () => undefined);
     socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));
   }
 
-  /** Handles `connection_init`. It may carry a key, which browsers cannot send with the upgrade request. */
+  /** Handles `connection_init`. The message may contain a key, since browsers cannot set headers of the upgrade request. */
   private async authenticate(client: Client, params: Params = {}): Promise<boolean> {
     const { keys, limits, live, logger } = this.options;
     const key = keyIn(params);
@@ -268,15 +270,15 @@ export class WebSockets {
     if (!leave) return reject(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     client.leave();
     Object.assign(client, { caller, key, leave });
-    // The client may have disconnected during the look-up.
+    // The client may have disconnected during the look-up. Its `close` event has then released the old slot, not this one.
     if (client.socket.readyState !== client.socket.OPEN) leave();
     return true;
   }
 
   /**
-   * Runs the operation of a `subscribe` message, as the stages of the pipeline do for a request: checks its key again,
-   * charges it if it fails before it is charged, and logs it.
-   * @param rejection why it is not run because of the load; it is not charged then.
+   * Runs the operation of a `subscribe` message. Like the stages of the pipeline for a request, it checks the key again,
+   * charges the operation if it failed before it was charged, and logs it.
+   * @param rejection the error if load shedding or the limit per caller rejects the operation, which is then not charged.
    */
   private async run(client: Client, payload: unknown, rejection: ProblemError | undefined): Promise<LiveResult> {
     const { limits, accessLog, requests, requestOf } = this.options;
@@ -314,7 +316,10 @@ export class WebSockets {
     return live;
   }
 
-  /** @throws ProblemError if the key is no longer accepted; the connection is then closed. */
+  /**
+   * The caller for the next operation.
+   * @throws ProblemError if the key is no longer accepted. The connection is then closed.
+   */
   private async currentCaller({ key, caller, socket }: Client): Promise<Caller> {
     const { keys } = this.options;
     if (key === undefined) return caller;
@@ -335,7 +340,7 @@ export class WebSockets {
     }
   }
 
-  /** Lets running operations finish first; nothing new is started. */
+  /** Closes all connections on shutdown, after running operations have had time to finish. No new operations start. */
   private async close(): Promise<void> {
     clearInterval(this.pinging);
     const end = performance.now() + CLOSE_MS;
@@ -352,7 +357,7 @@ function notAHandshake(reply: FastifyReply): ProblemError {
   return new ProblemError('BAD_REQUEST', `This is not a valid WebSocket handshake of version ${VERSION}.`);
 }
 
-/** Closes the connection of a client that sends too much. Nothing more of it is read, not even its close frame. */
+/** Closes the connection of a client that sends too much, and stops reading from it. Not even its close frame is read. */
 function closeUnread(socket: WebSocket): void {
   socket.close(POLICY_VIOLATION, TOO_OFTEN);
   if (socket.isPaused) return;
@@ -360,7 +365,7 @@ function closeUnread(socket: WebSocket): void {
   setTimeout(() => socket.terminate(), CLOSE_MS).unref();
 }
 
-/** Token bucket of one caller: refilled by `MESSAGES_PER_SECOND`, up to `burst` messages. */
+/** Token bucket of one caller. It gains `MESSAGES_PER_SECOND` tokens a second, and holds at most `burst`. */
 class MessageCounter {
   private left: number;
   private at = performance.now();
@@ -369,7 +374,7 @@ class MessageCounter {
     this.left = burst;
   }
 
-  /** @returns `false` if the caller may not send that many now; nothing is taken then. */
+  /** Takes tokens for this many messages. @returns `false`, without taking any, if the bucket has too few. */
   take(messages: number): boolean {
     const now = performance.now();
     this.left = Math.min(this.burst, this.left + ((now - this.at) * MESSAGES_PER_SECOND) / 1000);
@@ -380,7 +385,7 @@ class MessageCounter {
   }
 }
 
-/** What is wrong with a message that graphql-ws would throw at, or copy by recursion; `undefined` if nothing is. */
+/** Checks that graphql-ws can handle a message without throwing or recursing too deeply. @returns the fault, if any. */
 function faultIn(text: string): string | undefined {
   let message: { type?: unknown } | null;
   try {
@@ -397,17 +402,19 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1));
 }
 
-/** The key in the parameters of `connection_init`: under a header's name in any case, or as `apiKey`. */
+/** The key in the parameters of `connection_init`: as `apiKey`, or under the name of its HTTP header. Case is ignored. */
 function keyIn(params: Params): string | undefined {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
-    // A value of another type was meant as a key. It is read as the empty key, which is always rejected.
+    // A value that is not a string was meant as a key, so it is not ignored: as an empty key it is always rejected.
     if (value !== null && value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : '';
   }
   return headers.apikey ?? presentedKey({ headers });
 }
 
-/** The result of an operation for graphql-ws, which sends the errors of a rejected operation as another type of message. */
+/**
+ * Converts a result for graphql-ws. It gets the errors of a rejected operation as an array, and sends an `error` message.
+ */
 function executed({ result, document, operationName }: LiveResult, schema: GraphQLSchema): Executed | GraphQLError[] {
   const outcome = result instanceof RunningSubscription ? undefined : result;
   if (!document || (outcome && outcome.status !== 200))

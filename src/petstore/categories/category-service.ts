@@ -11,21 +11,21 @@ import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
 import { CATEGORIES, type CategoryRow, LOCK } from '../model';
 
-// One prepared statement, as in PetService.
+// A prepared statement instead of Prisma's create, as in PetService.
 const { id: ID, ...columns } = COLUMNS.categories;
 const CATEGORY_ROW = newRow(columns);
 const INSERT_CATEGORY = statement(
   `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values}) returning ${ID.sql}, ${CATEGORY_ROW.returned}`,
 );
 
-/** Categories: the kinds of pets. */
+/** Reads and writes categories, the kinds of pets. */
 export class CategoryService {
-  /** Finds the categories of `ids`, by id. */
+  /** Finds the categories with these ids. @returns them by id, without those that do not exist. */
   find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, CategoryRow>> {
     return selectByIds(session, CATEGORIES, ids, selection);
   }
 
-  /** Reads one category, or its JSON if that is selected. */
+  /** Reads one category, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: Selection): Promise<CategoryRow | JsonText | undefined> {
     return selectOne(session, CATEGORIES, id, selection);
   }
@@ -70,7 +70,7 @@ export class CategoryService {
   }
 }
 
-/** Locks a category until the transaction ends. */
+/** Locks a category until the transaction ends. @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`. */
 async function lockCategory(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<void> {
   const category = await lockRow(tx, LOCK.category, id);
   if (!category) throw notFound('Category', id);

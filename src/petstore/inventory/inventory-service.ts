@@ -9,14 +9,14 @@ import { connect, type Listed, type PageArgs } from '../../graphql/connection';
 import { type InventoryFilter, InventoryUpdate } from '../inputs';
 import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
 
-/** Stock of pets. A pet has an inventory entry once its stock has been set. */
+/** Reads and writes the stock of pets. A pet has an inventory entry while its stock is tracked. */
 export class InventoryService {
-  /** Finds the inventory entries of `petIds`, by pet. */
+  /** Finds the inventory entries of these pets. @returns them by pet id, without those that do not exist. */
   find(session: Session, petIds: readonly bigint[], selection?: Selection): Promise<Map<bigint, InventoryRow>> {
     return selectByIds(session, INVENTORY, petIds, selection);
   }
 
-  /** Reads one inventory entry, or its JSON if that is selected. */
+  /** Reads one inventory entry, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: Selection): Promise<InventoryRow | JsonText | undefined> {
     return selectOne(session, INVENTORY, id, selection);
   }
@@ -31,8 +31,8 @@ export class InventoryService {
   }
 
   /**
-   * Sets the stock of a pet, whether or not it was tracked.
-   * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND` (the pet), `PRECONDITION_FAILED`.
+   * Sets the stock of a pet. If the stock was not tracked, it is tracked from now on.
+   * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND` if the pet does not exist, `PRECONDITION_FAILED`.
    */
   async set(
     session: Session,
@@ -57,7 +57,7 @@ export class InventoryService {
 
   /**
    * Stops tracking the stock of a pet.
-   * @throws ProblemError `NOT_FOUND` if it was not tracked, `PRECONDITION_FAILED`.
+   * @throws ProblemError `NOT_FOUND` if the stock was not tracked, `PRECONDITION_FAILED`.
    */
   async remove(session: Session, petId: bigint, precondition?: Precondition): Promise<InventoryRow> {
     return session.transaction(async (tx) => {
@@ -75,7 +75,7 @@ export class InventoryService {
   }
 }
 
-/** The name of the inventory entry in error messages. */
+/** How error messages name an inventory entry. */
 function itemOf(petId: bigint): string {
   return `The stock of pet ${petId}`;
 }
@@ -85,15 +85,19 @@ async function findItem({ prisma }: Transaction, petId: bigint): Promise<Invento
   return { ...item, status: pet.status };
 }
 
-/** @throws ProblemError `NOT_FOUND` if the pet does not exist. */
+/**
+ * Returns null as the current row of a pet without an inventory entry.
+ * @throws ProblemError `NOT_FOUND` if the pet does not exist.
+ */
 async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
   if (!(await prisma.pet.findUnique({ where: { id: petId } }))) throw notFound('Pet', petId);
   return null;
 }
 
 /**
- * Tries an update and an insert until one succeeds: others may create or delete the entry at the same time.
- * @returns whether the entry is new, which an upsert would not report.
+ * Updates the entry, or inserts it if it does not exist. Repeats both, since another transaction may create or delete the
+ * entry in between. An upsert would not report which of the two happened.
+ * @returns whether the entry is new.
  */
 async function setOrCreate({ prisma: { inventory } }: Transaction, data: Inventory): Promise<boolean> {
   const { petId, quantity } = data;

@@ -18,8 +18,8 @@ const NOTHING = { petId: null, quantity: null };
 const { id: ID, reserved: RESERVED, ...columns } = COLUMNS.orders;
 const ORDER_ROW = newRow(columns);
 const { petId: OF_PET, quantity: UNITS } = ORDER_ROW.parameters;
-// The check of the stock and its update are one statement: the update's row lock makes a concurrent order
-// of the same pet wait and then check the remaining quantity.
+// One statement checks the stock, reduces it and inserts the order. The update locks the inventory row, so a concurrent
+// order for the same pet waits, and then checks the remaining quantity.
 const INSERT_ORDER = statement(`with taken as (
   update inventory set quantity = quantity - ${UNITS} where pet_id = ${OF_PET} and quantity >= ${UNITS} returning pet_id
 )
@@ -30,14 +30,14 @@ where exists (select from taken)
    or not exists (select from inventory where pet_id = ${OF_PET})
 returning ${ID.sql}, ${ORDER_ROW.returned}, ${RESERVED.sql}`);
 
-/** Orders, and the stock they reserve and return. */
+/** Reads and writes orders. Orders reserve stock, and return it when they are cancelled. */
 export class OrderService {
-  /** Finds the orders of `ids`, by id. */
+  /** Finds the orders with these ids. @returns them by id, without those that do not exist. */
   find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, OrderRow>> {
     return selectByIds(session, ORDERS, ids, selection);
   }
 
-  /** Reads one order, or its JSON if that is selected. */
+  /** Reads one order, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: Selection): Promise<OrderRow | JsonText | undefined> {
     return selectOne(session, ORDERS, id, selection);
   }
@@ -51,7 +51,7 @@ export class OrderService {
     return connect(session, ORDERS, page, filter, selection);
   }
 
-  /** Reads the same page of orders for each pet. */
+  /** Reads a page of orders for each of the pets, all with the same filter and page arguments. */
   async listByPet(
     session: Session,
     pets: readonly bigint[],
@@ -81,7 +81,7 @@ export class OrderService {
   }
 
   /**
-   * Changes the fields in the input, and moves the reserved stock accordingly.
+   * Changes the fields in the input. If the pet or quantity changes, the reserved stock is adjusted.
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`,
    * `INSUFFICIENT_STOCK`.
    */
@@ -108,7 +108,7 @@ export class OrderService {
   }
 
   /**
-   * Deletes the order; its units return to stock unless it is complete.
+   * Deletes an order. Its reserved units return to stock unless the order is complete.
    * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`.
    */
   async cancel(session: Session, id: bigint, precondition?: Precondition): Promise<OrderRow> {
@@ -122,7 +122,7 @@ export class OrderService {
   }
 }
 
-/** The stock for a rejected order; `undefined` if it suffices by now. */
+/** The current stock for an order that was rejected; `undefined` if the stock has become sufficient meanwhile. */
 async function stockBelow(session: Session, { petId, quantity }: NewOrder): Promise<number | undefined> {
   if (petId == null) return undefined;
   const stock = (await selectByIds(session, INVENTORY, [petId])).get(petId)?.quantity;
@@ -145,9 +145,10 @@ function unknownPet(petId: bigint | null | undefined) {
 }
 
 /**
- * Moves the units that an order has reserved from one pet's stock to another's; for the same pet only the difference.
- * Stock that is not tracked is unchanged, and stock never exceeds its maximum.
- * @returns the units now reserved: 0 if the stock is not tracked.
+ * Returns the units that an order has reserved to its old pet's stock, and takes the new quantity from its new pet's stock.
+ * If the pet stays the same, only the difference is returned or taken. Stock that is not tracked is unchanged. Stock is
+ * capped at the largest int32.
+ * @returns the number of units that are now reserved: 0 if the new pet's stock is not tracked.
  * @throws ProblemError `INSUFFICIENT_STOCK`.
  */
 async function moveReservation(
@@ -179,8 +180,9 @@ function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'
 }
 
 /**
- * Inserts the order and takes its units from tracked stock, or does neither: `undefined` if too few are left.
+ * Inserts an order, and takes its units from the stock if that is tracked.
  * @param written see {@link Session.write}.
+ * @returns `undefined`, without changing anything, if the stock is too small.
  */
 async function insertOrder(
   session: Session,
@@ -190,6 +192,7 @@ async function insertOrder(
   const values = ORDER_ROW.fields.map((field) => order[field]);
   const insert = () => session.write<Order>(INSERT_ORDER, values, written);
   const [placed] = await insert();
-  // The inventory row or the pet may have been deleted while the statement waited for the lock.
+  // No order may also mean that the inventory row or the pet was deleted while the statement waited for the lock. The second
+  // attempt then succeeds, or fails because of the missing pet.
   return placed ?? (await insert())[0];
 }

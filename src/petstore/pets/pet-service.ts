@@ -12,21 +12,21 @@ import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
 import { announceChange, LOCK, PETS, type PetRow } from '../model';
 
-// One prepared statement: half the cost of Prisma's create (bench/README.md).
+// A prepared statement, which costs half as much as Prisma's create (bench/README.md).
 const { id: ID, ...columns } = COLUMNS.pets;
 const PET_ROW = newRow(columns);
 const INSERT_PET = statement(
   `insert into pets (${PET_ROW.names}) values (${PET_ROW.values}) returning ${ID.sql}, ${PET_ROW.returned}`,
 );
 
-/** Pets. */
+/** Reads and writes pets. */
 export class PetService {
-  /** Finds the pets of `ids`, by id. */
+  /** Finds the pets with these ids. @returns them by id, without those that do not exist. */
   find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, PetRow>> {
     return selectByIds(session, PETS, ids, selection);
   }
 
-  /** Reads one pet, or its JSON if that is selected. */
+  /** Reads one pet, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: Selection): Promise<PetRow | JsonText | undefined> {
     return selectOne(session, PETS, id, selection);
   }
@@ -40,7 +40,7 @@ export class PetService {
     return connect(session, PETS, page, filter, selection);
   }
 
-  /** Reads the same page of pets for each category. */
+  /** Reads a page of pets for each of the categories, all with the same filter and page arguments. */
   async listByCategory(
     session: Session,
     categories: readonly bigint[],
@@ -52,7 +52,7 @@ export class PetService {
   }
 
   /**
-   * Creates a pet, `available` unless the input says otherwise.
+   * Creates a pet. Its status is `available` unless the input has another one.
    * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`.
    */
   async create(session: Session, input: NewPet): Promise<PetRow> {
@@ -112,7 +112,7 @@ function unknownCategory(id: bigint) {
   return { 'foreign-key': () => unknownReference('input.categoryId', 'Category', id) };
 }
 
-/** Inserts a pet. Fails on the foreign key if the category does not exist. @param written see {@link Session.write}. */
+/** Inserts a pet. The foreign key is violated if the category does not exist. @param written see {@link Session.write}. */
 async function insertPet(session: Session, pet: Omit<Pet, 'id'>, written: Written<Pet>): Promise<Pet> {
   const values = PET_ROW.fields.map((field) => pet[field]);
   const [inserted] = await session.write<Pet>(INSERT_PET, values, written);

@@ -20,10 +20,16 @@ import { graphql } from './gateway.js';
  * @typedef {import('./usage-chart.js').Usage & { apiKey: { id: string, name: string } | null }} Caller
  */
 
-/** Fields of the form by the fields of the input. @type {Record<string, string>} */
+/** The labels in the form, by the name of the GraphQL input field. @type {Record<string, string>} */
 const LABELS = { name: 'Name', perMinute: 'Per minute', perDay: 'Per day', scopes: 'Scopes', expiresAt: 'Expires' };
 
-/** Runs an operation. @param {string} query @param {object} variables @returns {Promise<any>} its data @throws {Error} with a message to show */
+/**
+ * Runs a GraphQL operation.
+ * @param {string} query
+ * @param {object} variables
+ * @returns {Promise<any>} the `data` of the response
+ * @throws {Error} with a message for the user
+ */
 async function run(query, variables) {
   const response = await graphql(query, variables).catch(() => {
     throw new Error('The server does not respond.');

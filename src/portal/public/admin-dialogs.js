@@ -13,11 +13,12 @@ const GRACE = [
   ['0', 'not at all: it has leaked'],
 ];
 const dialog = /** @type {HTMLDialogElement} */ (byId('dialog'));
-// A secret must not stay in the page.
+// Removes the contents when the dialog closes, so that no secret stays in the page.
 dialog.addEventListener('close', () => {
   if (!dialog.open) dialog.replaceChildren();
 });
-// Nor may it be lost by a key press. Browsers let `cancel` refuse only a first Esc.
+// Esc must not close the dialog while it shows a secret, which cannot be shown again. Preventing `cancel` does not suffice:
+// browsers ignore that for a second Esc.
 const keepSecret = (/** @type {Event} */ event) => byId('secret') && event.preventDefault();
 addEventListener('keydown', (event) => event.key === 'Escape' && keepSecret(event));
 dialog.addEventListener('cancel', keepSecret);
@@ -32,7 +33,7 @@ function open(content) {
 /**
  * Shows a form, and closes it when `run` succeeds.
  * @param {{ title: string, text?: string, fields?: ReturnType<typeof html>, submit: string, look?: string }} form
- * @param {(data: FormData) => Promise<void>} run rejects with the message to show
+ * @param {(data: FormData) => Promise<void>} run called on submit. If it rejects, the form shows the error's message
  */
 function showForm({ title, text, fields, submit, look = '' }, run) {
   open(html`<form class="stack" method="dialog">
@@ -68,8 +69,8 @@ const limitInput = (name, value) =>
   html`<input name="${name}" type="number" min="1" max="2147483647" value="${value}">`;
 
 /**
- * Asks for the fields of a key.
- * @param {Key | undefined} key the key to change; without it a new key
+ * Shows the form for the fields of a key.
+ * @param {Key | undefined} key the key to change; `undefined` to create a new one
  * @param {(input: Record<string, unknown>) => Promise<void>} run
  */
 export function showKeyForm(key, run) {
@@ -145,7 +146,7 @@ export function showUnban(run) {
   );
 }
 
-/** Shows a whole key, this once. @param {string} title @param {string} secret */
+/** Shows a whole key. It cannot be shown again. @param {string} title @param {string} secret the whole key */
 export function showSecret(title, secret) {
   open(html`<div class="stack">
     <h2 id="dialog-title">${title}</h2>

@@ -4,7 +4,7 @@ import { inWords, meter, spell, sumOf, usageChart, windowMeter } from './usage-c
 
 /** @typedef {import('./admin-api.js').Key} Key */
 
-/** One key of the list. Its buttons have their action in `data-action`. @param {Key} key */
+/** The list item for a key. The attribute `data-action` of its buttons names the action. @param {Key} key */
 export function keyItem(key) {
   const ended = endOf(key);
   const { requests, refused } = sumOf(key.usage);
@@ -48,7 +48,7 @@ export function callerItems(callers) {
   );
 }
 
-/** Why a key is rejected; empty if it is valid. @param {Key} key */
+/** Says when the key was revoked or expired; empty if the key is valid. @param {Key} key */
 function endOf({ revokedAt, expiresAt }) {
   if (revokedAt) return `revoked ${dayOf(revokedAt)}`;
   return expiresAt && new Date(expiresAt).getTime() <= Date.now() ? `expired ${dayOf(expiresAt)}` : '';

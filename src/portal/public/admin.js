@@ -15,11 +15,11 @@ const range = inputOf('range');
 const newer = buttonOf('newer');
 const older = buttonOf('older');
 
-/** The cursors of the pages before this one and of this one; the first page has none. @type {(string | null)[]} */
+/** The cursors of all pages up to the current one. The cursor of the first page is null. @type {(string | null)[]} */
 let cursors = [null];
-/** The keys that are shown. @type {api.Key[]} */
+/** The keys on the current page. @type {api.Key[]} */
 let keys = [];
-/** The number of the last query for keys; results of earlier ones are not shown. */
+/** The number of the latest query for keys. Results of earlier queries are ignored. */
 let asked = 0;
 
 /** @param {string} text @param {'' | 'good' | 'bad'} [look] */
@@ -28,7 +28,7 @@ function say(text, look = '') {
   byId('notice').className = look || 'soft';
 }
 
-/** Shows the message if the action fails. @param {() => Promise<void>} run */
+/** Runs an action, and shows the error's message if it fails. @param {() => Promise<void>} run */
 async function attempt(run) {
   try {
     await run();
@@ -78,7 +78,7 @@ function showFirstPage() {
   return attempt(showKeys);
 }
 
-/** What the buttons of a key do. @type {Record<string, (key: api.Key) => void>} */
+/** The actions of a key's buttons, by `data-action`. @type {Record<string, (key: api.Key) => void>} */
 const ACTIONS = {
   change: (key) => showKeyForm(key, (input) => done(api.updateKey(key.id, input), `“${input.name}” is changed.`)),
   rotate: (key) =>
@@ -91,7 +91,7 @@ const ACTIONS = {
   unban: (key) => attempt(() => done(api.liftBan(key.id), `The ban of “${key.name}” is lifted.`)),
 };
 
-/** @param {Promise<unknown>} change @param {string} text shown after the change */
+/** Waits for a change, then shows a text and the updated keys. @param {Promise<unknown>} change @param {string} text */
 async function done(change, text) {
   await change;
   say(text, 'good');

@@ -20,7 +20,12 @@ export function copyButton(text, label = 'Copy') {
   return button;
 }
 
-/** Browsers have a clipboard only with HTTPS and on localhost. @param {string} text @param {HTMLElement} button */
+/**
+ * Copies a text. `navigator.clipboard` exists only with HTTPS or on localhost, so there is a fallback.
+ * @param {string} text
+ * @param {HTMLElement} button
+ * @returns {Promise<boolean>} whether the text was copied
+ */
 async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
@@ -30,7 +35,12 @@ async function copy(text, button) {
   }
 }
 
-/** The field is beside the button, because an open dialog keeps the focus. @param {string} text @param {HTMLElement} button */
+/**
+ * Copies a text from a temporary text field. The field is inserted next to the button: an open dialog does not let elements
+ * outside of it get the focus.
+ * @param {string} text
+ * @param {HTMLElement} button
+ */
 function copyFromField(text, button) {
   const field = document.createElement('textarea');
   field.className = 'copied';

@@ -1,5 +1,5 @@
 // @ts-check
-/** HTML whose values are escaped. */
+/** Trusted HTML: its values have been escaped. */
 class Markup {
   /** @param {string} text */
   constructor(text) {
@@ -16,8 +16,8 @@ function textOf(value) {
 }
 
 /**
- * HTML from a template. Its values are escaped texts, other markup, or lists of both; `false`, `null` and `undefined` are
- * left out.
+ * Creates HTML from a template literal. Texts are escaped, and `Markup` is inserted as it is. Lists are joined. `false`,
+ * `null` and `undefined` insert nothing.
  * @param {TemplateStringsArray} strings
  * @param {...unknown} values
  */

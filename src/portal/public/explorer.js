@@ -4,7 +4,7 @@ import { byId } from './elements.js';
 import { askViewer, onStanding } from './gateway.js';
 import { keyChanges } from './key.js';
 
-// Shows the plan of the caller and its remaining quota in the top bar.
+// This script shows the plan and the remaining quota of the caller in the top bar.
 
 let plan = '';
 let left = '';
@@ -20,7 +20,7 @@ async function showPlan() {
 }
 
 onStanding((windows) => {
-  // The window in force, as in the headers.
+  // Shows the window with the fewest requests left, like the `X-RateLimit-*` headers.
   const [first] = [...windows].sort((a, b) => a.remaining - b.remaining);
   left = first ? `${first.remaining.toLocaleString('en')} left this ${first.name}` : '';
   show();
@@ -28,7 +28,7 @@ onStanding((windows) => {
 keyChanges.addEventListener('change', showPlan);
 showPlan();
 
-/** @returns {Promise<string>} the example operations, as one document */
+/** @returns {Promise<string>} the example operations, as the text of one GraphQL document */
 export async function exampleDocument() {
   return (await fetch(new URL('examples.graphql', import.meta.url))).text();
 }

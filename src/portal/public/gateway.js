@@ -3,19 +3,19 @@ import { currentKey } from './key.js';
 
 /** @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window a window of the quota; `resetAt` in milliseconds of the Unix epoch */
 
-/** The endpoint for subscriptions. */
+/** The WebSocket URL for subscriptions. */
 export const live = new URL('/graphql', location.href.replace(/^http/, 'ws')).href;
 
 /** @type {((windows: Window[]) => void)[]} */
 const listeners = [];
 
-/** @param {(windows: Window[]) => void} listener called after every response that has the windows in its headers */
+/** @param {(windows: Window[]) => void} listener called after every response with rate-limit headers */
 export function onStanding(listener) {
   listeners.push(listener);
 }
 
 /**
- * Like `fetch`, with the key of this tab on requests to this server that bring none.
+ * Like `fetch`, but adds the key of this tab to requests to this server that have no key.
  * @param {RequestInfo | URL} url
  * @param {RequestInit} [options]
  */
@@ -29,7 +29,7 @@ export async function call(url, options = {}) {
   return response;
 }
 
-/** Passes the windows of a response of this server to the listeners. @param {Headers} headers */
+/** Passes the windows in a response's headers to the listeners. @param {Headers} headers */
 export function showStanding(headers) {
   const windows = windowsOf(headers);
   if (windows.length) for (const listener of listeners) listener(windows);
@@ -51,9 +51,9 @@ export function graphql(query, variables) {
 /** @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer */
 
 /**
- * Queries the caller that the key of this tab identifies. Costs no quota.
- * @returns {Promise<{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }>} `problem` is the error of a
- *   rejected query, `retryAfter` is in seconds
+ * Queries the caller that the key of this tab identifies. The query uses no quota.
+ * @returns {Promise<{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }>} `problem` is the message if
+ *   the query was rejected. `retryAfter` is in seconds
  */
 export async function askViewer() {
   const response = await graphql('{ viewer { plan scopes apiKey { name } } }');
@@ -67,7 +67,7 @@ export async function askViewer() {
 }
 
 /**
- * The windows, from the `RateLimit-Policy` and `RateLimit` of every response.
+ * Parses the quota windows from the headers `RateLimit-Policy` and `RateLimit`.
  * @param {Headers} headers
  * @returns {Window[]}
  */

@@ -3,10 +3,10 @@ import { exampleDocument } from './explorer.js';
 import { call, live } from './gateway.js';
 import { currentKey } from './key.js';
 
-// From the scripts loaded before this one.
+// The scripts that the page loads before this one define these globals.
 const { React, ReactDOM, GraphiQL } = /** @type {any} */ (window);
 
-// Read for each subscription, since the key may have changed.
+// A getter, so that each subscription sends the current key: the user may have changed it.
 const wsConnectionParams = {
   get 'x-api-key'() {
     return currentKey() || undefined;
@@ -14,11 +14,11 @@ const wsConnectionParams = {
 };
 const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call, subscriptionUrl: live, wsConnectionParams });
 
-// One tab for each operation with its comment.
+// Opens a tab for each example operation, with the comment above it.
 const operations = (await exampleDocument()).trim().split(/\n\n(?=#)/);
 const defaultTabs = operations.map((query) => ({ query }));
 
-// GraphiQL's history stores the header editor's text, including keys: like the key itself, it is gone with the tab.
+// GraphiQL's history stores the contents of the header editor, which may include keys. Session storage ends with the tab.
 const storage = sessionStorage;
 
 ReactDOM.createRoot(document.getElementById('content')).render(

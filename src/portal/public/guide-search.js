@@ -1,9 +1,9 @@
 // @ts-check
 import { byId, html, inputOf, render } from './elements.js';
 
-/** How many places are shown. */
+/** Maximum number of results shown. */
 const SHOWN = 12;
-/** The length of an excerpt, in characters. */
+/** The length of the excerpt of a result, in characters. */
 const EXCERPT = 160;
 
 /** @typedef {{ id: number, kind: string, title: string, within: string, text: string, href: string, terms: string[] }} Found */
@@ -16,7 +16,7 @@ const status = byId('search-status');
 /** @type {Promise<(words: string) => Found[]> | undefined} */
 let loading;
 
-/** Opens the search, and loads its index the first time. */
+/** Opens the search. The first time, it also loads the index. */
 export function openSearch() {
   loading ??= load();
   loading.catch(() => {
@@ -35,7 +35,7 @@ async function load() {
   const index = new MiniSearch({
     fields: ['title', 'within', 'text', 'also'],
     storeFields: ['kind', 'title', 'within', 'text', 'href'],
-    // Names such as REQUEST_TIMEOUT_MS, If-Match and X-RateLimit-Reset are found by their parts and as a whole.
+    // Indexes names such as REQUEST_TIMEOUT_MS and If-Match both as a whole and by their parts.
     tokenize: (/** @type {string} */ text) =>
       text.match(/[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)*/gu)?.flatMap((word) => {
         const parts = word.split(/[-_.]/);
@@ -94,7 +94,7 @@ function entry({ kind, title, within, text, href, terms }) {
     <span>${within}</span><p>${marked(excerptOf(text, pattern))}</p></a></li>`;
 }
 
-/** The part of a text around the first word that was found. @param {string} text @param {RegExp} pattern */
+/** The part of a text around the first match. @param {string} text @param {RegExp} pattern */
 function excerptOf(text, pattern) {
   const at = text.search(pattern);
   const start = at > EXCERPT / 2 ? text.indexOf(' ', at - EXCERPT / 2) + 1 : 0;

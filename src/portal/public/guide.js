@@ -35,7 +35,10 @@ addEventListener('keydown', (event) => {
   openSearch();
 });
 
-/** The code of a block; of shell commands without the lines that show their output. @param {HTMLElement} pre */
+/**
+ * The text to copy from a code block. Lines of shell code that begin with `#` are omitted, since they show output.
+ * @param {HTMLElement} pre
+ */
 function commandsOf(pre) {
   const text = pre.textContent ?? '';
   return pre.dataset.language === 'sh' ? text.replace(/^#.*\n/gm, '') : text;

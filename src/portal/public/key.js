@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The API key of this tab. It is kept only in sessionStorage: no other tab sees it, it is gone when the tab is closed,
- * and it is sent only to this server.
+ * The API key of this tab. It is kept only in sessionStorage: other tabs cannot read it, and it is deleted when the tab is
+ * closed. It is sent only to this server.
  */
 
 const ITEM = 'petstore-api-key';
@@ -9,7 +9,7 @@ const FORM = /^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/;
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 32;
 
-/** Fires `change` when the key has changed. */
+/** Dispatches the event `change` when the key has changed. */
 export const keyChanges = new EventTarget();
 
 /** @returns {string} the key, or an empty string */
@@ -17,7 +17,11 @@ export function currentKey() {
   return sessionStorage.getItem(ITEM) ?? '';
 }
 
-/** @param {string} key a whole key; empty removes it. @returns {string} what is wrong with its form; empty if nothing is */
+/**
+ * Sets the key of this tab.
+ * @param {string} key a whole key; an empty string removes the current key
+ * @returns {string} what is wrong with the key's format; empty if the key was set
+ */
 export function setKey(key) {
   const trimmed = key.trim();
   const fault = trimmed && faultOf(trimmed);
@@ -28,7 +32,9 @@ export function setKey(key) {
   return '';
 }
 
-/** @param {string} key @returns {string} why it is not of the form of a key, in words; empty if it is */
+/**
+ * @param {string} key @returns {string} what is wrong with the key's format, as a text for the user; empty if it is valid
+ */
 export function faultOf(key) {
   if (FORM.test(key)) return '';
   return `${reasonOf(key)} A key looks like ps_ypcc3ce37j11_…: “ps_”, ${ID_LENGTH} characters, “_”, ${SECRET_LENGTH} characters.`;

@@ -3,7 +3,7 @@ import './explorer.js';
 import { showStanding } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
 
-// From the script loaded before this one.
+// The script that the page loads before this one defines this global.
 const { SwaggerUIBundle } = /** @type {any} */ (window);
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -13,19 +13,19 @@ showScheme();
 
 const spec = await (await fetch('/openapi.json')).json();
 
-// Links to an operation by its id alone become those of Swagger UI, which also have its tag: `#/Pets/getPet`.
+// The guides link to an operation by its id (`#getPet`). Swagger UI's own links also have the tag (`#/Pets/getPet`).
 const id = location.hash.slice(1);
 for (const item of Object.values(spec.paths))
   for (const { operationId, tags } of Object.values(item))
     if (operationId === id) history.replaceState(null, '', `#/${tags[0]}/${id}`);
-// Swagger UI reads the hash only when it starts.
+// Swagger UI reads the hash only when it starts, so a link within the page needs a reload.
 addEventListener('hashchange', () => location.reload());
 
 const ui = SwaggerUIBundle({
   dom_id: '#content',
   spec,
   deepLinking: true,
-  // No badge from another server.
+  // Without this, Swagger UI would load a validation badge from another server.
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   onComplete: () => authorize(),
@@ -37,7 +37,7 @@ const ui = SwaggerUIBundle({
 
 let isAuthorized = false;
 
-/** Authorizes Swagger UI with the key of this tab. */
+/** Makes Swagger UI send the key of this tab, or no key if the tab has none. */
 function authorize() {
   const key = currentKey();
   if (key) ui.preauthorizeApiKey('apiKey', key);

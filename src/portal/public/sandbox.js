@@ -4,7 +4,7 @@ import { exampleDocument } from './explorer.js';
 import { call, live } from './gateway.js';
 
 const SCRIPT = 'https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js';
-/** How long Apollo's servers may take, in milliseconds. Where a firewall drops packets, a browser would wait for minutes. */
+/** Time limit for loading Sandbox, in milliseconds. If a firewall drops the packets, a browser would wait for minutes. */
 const TIMEOUT_MS = 8000;
 const main = byId('content');
 
@@ -15,7 +15,7 @@ try {
   await showGraphiql();
 }
 
-/** Requests are sent from here, not from Apollo's frame, which never gets the key. */
+/** Shows Sandbox in a frame from Apollo. This page sends its requests (`handleRequest`), so the frame never gets the key. */
 async function embed() {
   const document = await exampleDocument();
   main.replaceChildren();
@@ -31,7 +31,7 @@ async function embed() {
   });
 }
 
-/** Shows GraphiQL, which this server has, in place of Sandbox. */
+/** Shows GraphiQL instead of Sandbox. This server has all files of GraphiQL. */
 async function showGraphiql() {
   const reason = document.createElement('p');
   reason.className = 'reason';
@@ -42,7 +42,7 @@ async function showGraphiql() {
   const style = document.createElement('link');
   style.rel = 'stylesheet';
   style.href = here('vendor/graphiql.css');
-  // The styles of this page come after it.
+  // Prepended, so that the styles of this page take precedence.
   document.head.prepend(style);
   for (const name of ['react', 'react-dom', 'graphiql']) await load(here(`vendor/${name}.js`));
   await import('./graphiql.js');

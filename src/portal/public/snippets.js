@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * @typedef {{ path: string, query?: string }} Example a GET of a path, or a GraphQL query
+ * @typedef {{ path: string, query?: string }} Example a GET of the path; with `query`, a POST of this GraphQL query
  * @typedef {'curl' | 'JavaScript' | 'Python'} Language
  */
 
@@ -8,10 +8,10 @@
 export const LANGUAGES = ['curl', 'JavaScript', 'Python'];
 
 /**
- * An example as a program that can be run as it is: by a shell, by Node 20 as a module, by Python 3.
+ * Creates a program that sends an example request. It runs unchanged in a shell, as a module in Node 20, or in Python 3.
  * @param {Language} language
  * @param {Example} example
- * @param {boolean} withKey whether it sends the key in the environment variable PETSTORE_API_KEY
+ * @param {boolean} withKey whether the program sends the key in the environment variable PETSTORE_API_KEY
  */
 export function snippetOf(language, { path, query }, withKey) {
   const url = location.origin + path;

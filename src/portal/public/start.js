@@ -7,10 +7,10 @@ import { currentKey, keyChanges } from './key.js';
 import { LANGUAGES, snippetOf } from './snippets.js';
 import { inWords, sumOf, usageChart, windowMeter } from './usage-chart.js';
 
-/** How often the quota is queried, in milliseconds; the query costs no quota. */
+/** How often the quota is queried, in milliseconds. The query itself uses no quota. */
 const EVERY = 5000;
 
-/** Usage changes less often, in milliseconds. */
+/** How often usage is queried, in milliseconds. */
 const USAGE_EVERY = 60_000;
 
 /** @type {import('./gateway.js').Window[]} */
@@ -33,7 +33,10 @@ function spellTime(seconds) {
   return `${Math.round(seconds / 3600)} h`;
 }
 
-/** No queries before this time; none ever with a rejected key, since each would count against the address. */
+/**
+ * Time before which no queries are sent. After a rejected key it is infinite, since each query with that key would count
+ * against the client's address.
+ */
 let quietUntil = 0;
 
 async function showViewer() {
@@ -48,7 +51,11 @@ async function showViewer() {
   }
 }
 
-/** Sets a text only if it has changed, since screen readers announce every update. @param {string} id @param {string} text */
+/**
+ * Sets the text of an element, but only if it has changed: screen readers announce every update.
+ * @param {string} id
+ * @param {string} text
+ */
 function say(id, text) {
   if (byId(id).textContent !== text) byId(id).textContent = text;
 }
@@ -61,7 +68,7 @@ function described({ scopes, apiKey }) {
 
 let usageShownAt = Number.NEGATIVE_INFINITY;
 
-/** Shows the usage of the key of this tab. Costs no quota. */
+/** Shows the usage of the key of this tab. The request uses no quota. */
 async function showUsage() {
   if (document.hidden || Date.now() < Math.max(quietUntil, usageShownAt + USAGE_EVERY)) return;
   usageShownAt = Date.now();

@@ -1,8 +1,8 @@
 // @ts-check
-/** The address that the guides are written with: that of a first start, with its scheme or, for curl, without. */
+/** Matches the default address of a gateway, which the guides use in examples. Examples with curl omit the scheme. */
 const WRITTEN = /(?:(http|ws):\/\/)?(?:localhost|127\.0\.0\.1):4000/g;
 
-/** Lets examples and links of a page name the server that it comes from, which may have another address. */
+/** Replaces the default address in the examples and links of a page by the address of this server. */
 export function nameThisServer() {
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('main a[href]'))) {
     const href = link.getAttribute('href') ?? '';

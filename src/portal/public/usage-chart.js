@@ -2,9 +2,9 @@
 import { html } from './elements.js';
 
 /** @typedef {{ requests: number, refused: number, bans: number }} Usage */
-/** @typedef {Usage & { date: string }} Day the usage of a day in UTC */
+/** @typedef {Usage & { date: string }} Day the usage on one day in UTC */
 
-/** Height of the tallest bar; a day is 10 wide. */
+/** Height of the tallest bar, in units of the SVG. A day is 10 units wide. */
 const HEIGHT = 48;
 
 /** @param {number} count */
@@ -29,10 +29,13 @@ export function inWords({ requests, refused, bans }) {
   return parts.join(', ');
 }
 
-/** A bar for each day: its requests, with the refused ones on top. @param {readonly Day[]} days */
+/**
+ * A chart with a bar for each day. Refused requests are stacked on top of the other requests.
+ * @param {readonly Day[]} days
+ */
 export function usageChart(days) {
   const most = Math.max(1, ...days.map(({ requests, refused }) => requests + refused));
-  /** A count above 0 is visible. @param {number} count */
+  /** Height of a bar. Any count above 0 gets a visible height. @param {number} count */
   const heightOf = (count) => count && Math.max(1.5, (count / most) * HEIGHT);
   return html`<svg class="usage-chart" viewBox="0 0 ${days.length * 10 - 2} ${HEIGHT}" preserveAspectRatio="none" role="img"
     aria-label="Last ${days.length} days: ${inWords(sumOf(days))}">${days.map((day, index) => {
@@ -46,10 +49,11 @@ export function usageChart(days) {
 }
 
 /**
- * A bar that shows a share of a whole. It is drawn with attributes, because the policy of the pages forbids inline styles.
+ * A bar that shows which part of `most` a value is. It is an SVG with attributes, because the Content-Security-Policy
+ * forbids inline styles.
  * @param {number} value
  * @param {number} most
- * @param {string} [label] without one it is hidden from screen readers
+ * @param {string} [label] the label for screen readers. A bar without a label is hidden from them
  */
 export function meter(value, most, label) {
   const width = most ? (value / most) * 100 : 0;
@@ -60,7 +64,11 @@ export function meter(value, most, label) {
     width="${width}" height="1"/></svg>`;
 }
 
-/** The meter of a window of a quota. @param {{ name: string, limit: number, remaining: number }} window @param {string} [reset] */
+/**
+ * Shows how much is left of a window of a quota, as text and as a bar.
+ * @param {{ name: string, limit: number, remaining: number }} window
+ * @param {string} [reset] text that says when the window resets
+ */
 export function windowMeter({ name, limit, remaining }, reset) {
   return html`<p class="row soft" data-window="${name}"><b>${spell(remaining)}</b> of ${spell(limit)} left this
     ${name} <span>${reset}</span></p>${meter(remaining, limit, `Left this ${name}`)}`;

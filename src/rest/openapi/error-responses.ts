@@ -19,7 +19,7 @@ const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   503: 'Retry-After',
 };
 
-/** Errors of all operations. */
+/** Error codes that every operation can have. */
 const ALWAYS: readonly ErrorCode[] = [
   'BAD_REQUEST',
   'BAD_USER_INPUT',
@@ -31,10 +31,10 @@ const ALWAYS: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** Errors of requests that do not reach an operation. */
+/** Error codes of requests that are rejected before they reach an operation. */
 const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 
-/** The errors of an operation: errors of all operations, of its kind, and of its own rules. */
+/** All error codes that an operation can have: those of every operation, of its kind, and of its own rules. */
 function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
   const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;
   const ofKind: [boolean, ...ErrorCode[]][] = [
@@ -53,8 +53,8 @@ function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
 export type Codes = ReadonlyMap<number, readonly string[]>;
 
 /**
- * The codes of the shared error responses: for each status, the shortest list among the operations without annotations.
- * An operation with more codes, or with annotations, has a separate response.
+ * The error codes of the shared responses: for each status, the shortest list of codes that an operation has. Operations
+ * with deprecation or stability headers are ignored here. These, and operations with more codes, get responses of their own.
  */
 export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
   const common = new Map<number, readonly string[]>();
@@ -83,7 +83,7 @@ export function errorResponsesOf(operation: PreparedOperation, common: Codes, ca
   return { ...Object.fromEntries(responses), default: responseRef(OTHER) };
 }
 
-/** @param codes of one status. */
+/** @param codes error codes, all with the same HTTP status. */
 function errorResponse(
   codes: readonly string[],
   catalogue: Catalogue,
@@ -98,7 +98,7 @@ function errorResponse(
   };
 }
 
-/** The `Error` object with one of these codes. */
+/** The content of an error response: an `Error` object with one of these codes. */
 function contentOf(codes: readonly string[], catalogue: Catalogue): NonNullable<Response['content']> {
   const narrowed: Schema = { type: 'object', properties: { code: { type: 'string', enum: [...codes] } } };
   const examples = Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code, catalogue) }]));
@@ -124,7 +124,7 @@ function responseRef(name: string): OpenAPIV3.ReferenceObject {
   return { $ref: `#/components/responses/${name}` };
 }
 
-/** `NotFound` */
+/** The name of the shared response for a status: `NotFound`. */
 function nameOf(status: number): string {
   return (STATUS_CODES[status] ?? String(status)).replaceAll(' ', '');
 }

@@ -9,10 +9,10 @@ import { pathsOf } from './paths';
 import { HEADERS } from './response-headers';
 import { errorSchemas, schemasOf } from './schemas';
 
-/** An OpenAPI document with descriptions of its servers. */
+/** An OpenAPI document whose servers have the extension `x-internal`. */
 export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': boolean }[] };
 
-/** The OpenAPI 3.0.3 document of the operations. Its integers may be bigints. */
+/** Creates the OpenAPI 3.0.3 document of the REST operations. Some of its integers are bigints. */
 export function openApiDocument(
   operations: readonly PreparedOperation[],
   { title, description, tags }: RestApi,

@@ -10,14 +10,14 @@ import { parametersOf } from './parameters';
 import { annotationHeaderNames, headersOf } from './response-headers';
 import { ref } from './values';
 
-/** The stability of an operation, and its sunset. */
+/** OpenAPI extensions of an operation: its stability, and its sunset if it is deprecated. */
 interface Extensions {
   'x-stability'?: string;
-  /** A date (RFC 3339). */
+  /** A date in the format of RFC 3339: `2027-11-01`. */
   'x-sunset'?: string;
 }
 
-/** @param common the codes of the shared error responses. */
+/** Creates the path items of the operations. @param common the codes of the shared error responses. */
 export function pathsOf(
   operations: readonly PreparedOperation[],
   common: Codes,

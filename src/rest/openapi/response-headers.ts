@@ -4,19 +4,19 @@ import { REQUEST_EXAMPLE, REQUEST_ID, type Schema } from './values';
 
 type Header = OpenAPIV3.HeaderObject;
 
-/** A header on some of the responses that list it. */
+/** Describes a header that may be missing from a response that lists it. */
 const optional = (description: string, schema: Schema, example: string | number): Header => ({
   description,
   schema,
   example,
 });
-/** A header on every response that lists it. */
+/** Describes a header that every response that lists it has. */
 const header = (description: string, schema: Schema, example: string | number): Header => ({
   ...optional(description, schema, example),
   required: true,
 });
 const TEXT = { type: 'string', pattern: '^[ -~]*$', maxLength: 512 } as const;
-/** The largest Integer of a structured field (RFC 9651, section 3.3.1). */
+/** A count, up to the largest Integer of a structured field (RFC 9651, section 3.3.1). */
 const COUNT = { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999_999 } as const;
 
 export const HEADERS = {
@@ -67,7 +67,7 @@ export const HEADERS = {
   ),
   Location: header('The path of the new resource, relative to this server (RFC 9110, section 10.2.2)', TEXT, '/pets/1'),
   'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
-  // Optional: requests that are rejected before they reach the route do not get it.
+  // Optional, because responses to requests that are rejected before they reach their route lack this header.
   Deprecation: optional(
     'Since when the operation is deprecated (RFC 9745)',
     { ...TEXT, pattern: '^@[0-9]+$' },
@@ -83,7 +83,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** Headers of every response. */
+/** The headers that every response has. */
 const ALWAYS: readonly HeaderName[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -94,12 +94,12 @@ const ALWAYS: readonly HeaderName[] = [
   'Access-Control-Allow-Origin',
 ];
 
-/** The headers of a response: the headers of every response, and `more`. */
+/** References to the headers of a response: those of every response, and `more`. */
 export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
   return Object.fromEntries([...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The headers about an operation's deprecation and stability, on all its responses. */
+/** The names of the deprecation and stability headers that all responses of an operation have. */
 export function annotationHeaderNames({ runsOnce, deprecation, stability }: PreparedOperation): HeaderName[] {
   return [
     ...(deprecation ? (['Deprecation', 'Sunset', 'Link'] as const) : []),

@@ -21,7 +21,7 @@ import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Ref, type Schema, 
 
 type Schemas = Record<string, Schema>;
 
-/** The schemas of payloads and bodies (specification, section 2), from the types of GraphQL. */
+/** Derives the schemas of response payloads and request bodies (specification, section 2) from the GraphQL types. */
 export function schemasOf(operations: readonly PreparedOperation[]): Schemas {
   const schemas: Schemas = {};
   for (const { inputs, payload, ok } of operations) {
@@ -52,7 +52,7 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, members: readonly 
   const always = members.filter(({ field }) => isNonNullType(field.type)).map(({ key }) => key);
   const { required = always } = keywordsOfType(type);
   const example = objectExample(type, members);
-  // The specification requires fewer fields than the gateway always sends.
+  // The gateway always sends more fields than the specification requires. The description names them.
   const isMore = always.length > required.length;
   const presence = isMore ? ` Always there: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
   schemas[type.name] = {
@@ -75,7 +75,7 @@ function addEnum(schemas: Schemas, type: GraphQLNamedType): void {
   schemas[type.name] = { type: 'string', enum: values, description: String(type.description), example: values[0] };
 }
 
-/** Unknown fields are rejected. Examples are those of the fields that the payload has too. */
+/** The schema of a request body. A field that the payload has too gets the example of the payload's field. */
 function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
   const shown = payload.type.getFields();
   const members = Object.values(type.getFields()).map((field) => ({
@@ -97,7 +97,7 @@ function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
   };
 }
 
-/** Nothing may stand beside a reference. The service assigns each `id`. */
+/** The schema of a property. A `$ref` gets no other keywords, since OpenAPI 3.0 ignores them. `id` is read-only. */
 function propertyOf(field: Element, example: unknown, nullable = false): Schema | Ref {
   const schema = schemaOf(field);
   if ('$ref' in schema) return schema;
@@ -111,7 +111,7 @@ function propertyOf(field: Element, example: unknown, nullable = false): Schema 
   };
 }
 
-/** The example of a field: its own, or one of its type; `undefined` if there is none. */
+/** The example for a field: the field's own, or else one for its type; `undefined` if there is none. */
 function exampleOf(field: Element, members: readonly SelectedField[] = []): unknown {
   const { example } = keywordsOfField(field);
   if (example !== undefined) return example;
@@ -124,13 +124,13 @@ function leafExample(type: GraphQLNamedType): unknown {
   return isEnumType(type) ? type.getValues()[0]?.name : SCALARS[type.name]?.example;
 }
 
-/** The example of an object: the example of its type, or of each field. */
+/** The example for an object: the example of its type, or else an object of the examples of its fields. */
 function objectExample(type: GraphQLObjectType, members: readonly SelectedField[]): Readonly<Record<string, unknown>> {
   const examples = members.map(({ key, field, selection }) => [key, exampleOf(field, selection?.fields)]);
   return keywordsOfType(type).example ?? Object.fromEntries(examples);
 }
 
-/** The `Error` object of the specification (section 7), with the additions of the contract. */
+/** The schemas of the `Error` object: the specification (section 7) with the contract's additional fields. */
 export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'ErrorDetail', Schema>> => ({
   Error: {
     type: 'object',

@@ -8,20 +8,22 @@ export type Ref = OpenAPIV3.ReferenceObject;
 
 export const REQUEST_ID: Schema = { type: 'string', pattern: '^[\\w.:-]{1,128}$', maxLength: 128 };
 export const REQUEST_EXAMPLE = '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11';
-/** Maximum length of a body, in characters, which no message about a request exceeds. */
+/**
+ * Maximum length of a text in an error, in characters. No message is longer than a request body, which has at most 100 KiB.
+ */
 export const MAX_TEXT = 131_072;
 export const ref = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
 export const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array', items: ref(name), maxItems });
 
-/** Maximum number of values of a repeated parameter; a URL has no room for more. */
+/** Maximum number of values of a repeated parameter. More would exceed the maximum length of a URL. */
 const MAX_VALUES = 4096;
 
-/** The schema of a value: its type, with the bounds of its rule. Types other than scalars have separate schemas. */
+/** The schema of a value: a scalar with the bounds of its rule, or a reference to the separate schema of any other type. */
 export function schemaOf(element: Element): Schema | Ref {
   const { nullable, trimmed, ...bounds } = ruleOf(element);
   const { name } = getNamedType(element.type);
   const scalar = SCALARS[name]?.schema;
-  // A trimmed text must not consist of white space.
+  // A text that is trimmed and must not be empty needs a character that is not white space.
   const pattern = trimmed && bounds.minLength && { pattern: '\\S' };
   const schema = scalar ? { ...scalar, ...bounds, ...pattern } : ref(name);
   if (!isListType(getNullableType(element.type))) return schema;

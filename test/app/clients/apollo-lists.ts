@@ -2,7 +2,7 @@ import { ApolloClient, gql, HttpLink } from '@apollo/client';
 import { cache } from './apollo-cache.js';
 import { key, report, url } from './run.js';
 
-/** What Apollo Client finds wrong with the cache. */
+/** Warnings and errors that Apollo Client logs, such as lost data in the cache. */
 const warnings: string[] = [];
 console.warn = console.error = (...words: unknown[]) => warnings.push(words.map(String).join(' '));
 
@@ -14,14 +14,14 @@ interface Page {
   pageInfo: { hasNextPage: boolean; endCursor: string };
 }
 
-/** Reads a list to its end, two at a time. @param list where it is in what `query` answers. @returns how it is then shown. */
+/** Reads all pages of a list, two rows at a time. @param list gets the list from the data. @returns the cached rows. */
 async function wholeList(text: string, list: (data: object) => Page) {
   const query = gql(text);
   const variables = { after: null };
   const watched = client.watchQuery<object>({ query, variables });
   watched.subscribe(() => undefined);
   const shown = () => list(client.readQuery<object>({ query }) ?? {});
-  // With the same variables it is the watched request: a second one could answer after the next page, and replace it.
+  // With the same variables, this shares the request of the watched query. A second response could replace the next page.
   await client.query({ query, variables });
   for (let more = 9; more && shown().pageInfo.hasNextPage; more--)
     await watched.fetchMore({ variables: { after: shown().pageInfo.endCursor } });
@@ -53,7 +53,7 @@ const lists = {
   ofPet: await innerList('pet', 'orders', 'id'),
 };
 
-/** What two places of an application ask for, and what the first has when the second has its answer. */
+/** Runs two queries, one after the other. @returns the result of the first in the cache after the second. */
 async function asked(first: string, second: string) {
   const query = gql(first);
   await client.query({ query });

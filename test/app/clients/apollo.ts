@@ -25,7 +25,7 @@ import {
 import { patientFetch } from './patient-fetch.js';
 import { key, report, url } from './run.js';
 
-/** What goes to the server: `GET hash` where the text of a query is left out. */
+/** The requests sent to the server; `GET hash` is a query sent only as its hash. */
 const sent: string[] = [];
 const { fetch: plainFetch } = globalThis;
 globalThis.fetch = (input, init) => {
@@ -126,7 +126,7 @@ await client.mutate({
 });
 const deleted = [names(), total()];
 
-/** The code of what the petstore answers to a client with this key, at whatever point it refuses the request. */
+/** The error code that a client with this key gets, whichever stage of the server rejects its request. */
 async function refusal(key: string, ask: (stranger: ApolloClient) => Promise<unknown>): Promise<string> {
   const link = new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': key } });
   const stranger = new ApolloClient({ cache: new InMemoryCache(), link });
@@ -157,9 +157,9 @@ client.subscribe({ query: PetChangedDocument }).subscribe(({ data }) => {
 const sold = { query: PetsDocument, variables: { first: 10, filter: { statuses: ['sold' as const] } } };
 client.watchQuery(sold).subscribe(() => undefined);
 await new Promise((resolve) => socket.on('connected', resolve));
-await new Promise((resolve) => setTimeout(resolve, 200)); // the subscription itself
+await new Promise((resolve) => setTimeout(resolve, 200)); // until the server has started the subscription
 
-/** What somebody else does, until it shows. */
+/** Sends a REST request, as another client would, and waits until `shows` returns true. */
 async function elsewhere(method: string, path: string, body: object | undefined, shows: () => unknown) {
   const headers = { 'content-type': 'application/json', 'x-api-key': key };
   const response = await plainFetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });

@@ -46,7 +46,7 @@ const environment = new Environment({
   getDataID: (value) => value.nodeId ?? value.id,
 });
 
-/** What relay-compiler has made of relay-operations.js; in an application its plugin for Babel or SWC finds it. */
+/** Loads files that relay-compiler generated. In an application, Relay's plugin for Babel or SWC does that. */
 const made = createRequire(new URL('../relay/made/', import.meta.url));
 const artifact = (name: string) => made(`./relayOperations${name}.graphql.js`);
 
@@ -67,7 +67,7 @@ const names = () => shelf().pets.edges.map(({ node }) => node.name);
 
 const seen = [names()];
 const { pageInfo, __id } = shelf().pets;
-// As usePaginationFragment does: by the record's own id, which is the nodeId.
+// Refetches by the id of the record, which is the nodeId, as usePaginationFragment does.
 const { __id: nodeId } = data().category;
 await fetchQuery(environment, artifact('NextQuery'), { nodeId, count: 1, cursor: pageInfo.endCursor }).toPromise();
 seen.push(names());
@@ -95,7 +95,7 @@ const change = new Promise((resolve, reject) => {
   requestSubscription(environment, { subscription, variables: {}, onNext: resolve, onError: reject });
 });
 await new Promise((resolve) => socket.on('connected', resolve));
-await new Promise((resolve) => setTimeout(resolve, 200)); // the subscription itself
+await new Promise((resolve) => setTimeout(resolve, 200)); // until the server has started the subscription
 await fetch(`${url}/pets/2`, {
   method: 'PATCH',
   headers: { 'content-type': 'application/json', 'x-api-key': key },

@@ -62,7 +62,7 @@ report({
   ).error?.details,
 });
 
-/** What the types refuse: it does not compile without these remarks, and is not run. */
+/** Requests that the types reject. They compile only because the errors are marked as expected. They are never sent. */
 export const refused = () => [
   // @ts-expect-error -- there is no such status
   petstore.GET('/pets', { params: { query: { status: ['lost'] } } }),

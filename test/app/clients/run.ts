@@ -1,4 +1,4 @@
-/** Where the petstore is, the key to call it with, and how what was seen is told to who runs this. */
+/** The URL and key of the petstore, and a function that reports results to the test that runs the client. */
 export const url = process.env.PETSTORE_URL ?? 'http://127.0.0.1:4000';
 export const key = process.env.PETSTORE_API_KEY ?? '';
 

@@ -19,13 +19,13 @@ afterEach(() => {
 
 const modeOf = (...path: string[]) => (statSync(join(directory, ...path)).mode & 0o777).toString(8);
 
-describe('only the owner can read', () => {
+describe('permissions are restricted to the owner for', () => {
   test('a new data directory', () => {
     makeDataDirectory(directory);
     expect(modeOf()).toBe('700');
   });
 
-  test('a data directory that was open, empty or with a database', () => {
+  test('a data directory that other users could read, with or without a database', () => {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
     makeDataDirectory(directory);
     expect(modeOf()).toBe('700');
@@ -36,7 +36,7 @@ describe('only the owner can read', () => {
     expect([modeOf(), modeOf('postgres')]).toEqual(['700', '700']);
   });
 
-  test('the database in a directory that has other files', () => {
+  test('only the database inside a directory with other files', () => {
     mkdirSync(join(directory, 'postgres'), { recursive: true, mode: 0o755 });
     writeFileSync(join(directory, 'notes.txt'), '');
     makeDataDirectory(directory);
@@ -47,7 +47,7 @@ describe('only the owner can read', () => {
 test.each([
   ['17', /^\S+ holds a PostgreSQL 17 database; this version of the gateway reads PostgreSQL 18\. .*dump.*restore.*$/],
   ['18', /^\S+ cannot be opened as a database: .*$/],
-])('a directory that is no database of this version (%s) is rejected in one line, each time', async (version, line) => {
+])('each start on an unusable database (version %s) fails with a one-line error', async (version, line) => {
   mkdirSync(join(directory, 'postgres'), { recursive: true });
   writeFileSync(join(directory, 'postgres', 'PG_VERSION'), `${version}\n`);
   for (let start = 0; start < 2; start++) await expect(openDatabase({ directory })).rejects.toThrow(line);

@@ -21,7 +21,7 @@ function start(...args: string[]): Program {
   return process;
 }
 
-test('a second process is rejected in one line that names the first', async () => {
+test('a second process is rejected with a one-line error that contains the pid of the first', async () => {
   const first = start();
   await first.printed(1);
   const { code, stderr } = await start().ended;
@@ -31,14 +31,14 @@ test('a second process is rejected in one line that names the first', async () =
   });
 });
 
-test('the same process is rejected a second time', () => {
+test('a process cannot lock a directory twice', () => {
   const unlock = lockDirectory(directory);
   expect(() => lockDirectory(`${directory}/../${directory.split('/').pop()}`)).toThrow(`by process ${process.pid}`);
   unlock();
   lockDirectory(directory)();
 });
 
-test.each(['SIGTERM', 'SIGKILL'] as const)('a process that ended with %s holds no lock', async (signal) => {
+test.each(['SIGTERM', 'SIGKILL'] as const)('the lock of a process that ended with %s is free', async (signal) => {
   const first = start();
   await first.printed(1);
   await first.stop(signal);
@@ -50,7 +50,7 @@ test('a lock of an earlier process with the same pid, as in containers, is taken
   lockDirectory(directory)();
 });
 
-// Only Linux tells when a process was started.
+// Only on Linux, a lock contains the start time of its process.
 const onLinux = process.platform === 'linux' ? test : test.skip;
 onLinux('a lock of an earlier process whose pid was reused is taken over', () => {
   writeFileSync(join(directory, 'lock.1'), `${process.ppid} 1`);
@@ -66,7 +66,7 @@ test.each(['', 'garbage', '0', '-1', '99999999'])('a lock that contains %j is ta
   unlock();
 });
 
-test('a lock released twice stays with the process that took it in between', () => {
+test('releasing a lock twice does not release the lock of a later owner', () => {
   const unlock = lockDirectory(directory);
   unlock();
   const unlockAgain = lockDirectory(directory);
@@ -75,7 +75,7 @@ test('a lock released twice stays with the process that took it in between', () 
   unlockAgain();
 });
 
-test.each(['fresh', 'stale'])('exactly one of six processes that race for a %s lock gets it', async (state) => {
+test.each(['fresh', 'stale'])('exactly one of six processes that compete for a %s lock gets it', async (state) => {
   const rounds = Array.from({ length: IS_FULL ? 150 : 40 }, (_, round) => round);
   for (const round of rounds) {
     mkdirSync(join(directory, String(round)));

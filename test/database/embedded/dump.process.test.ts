@@ -46,7 +46,7 @@ async function rowsOf(database: Database): Promise<unknown> {
   return database.query(statement(`select ${selects.join(', ')}`), []);
 }
 
-/** Expects the dumped rows, and that ids continue. */
+/** Expects that the database has the dumped rows, and that the next new order gets the next id. */
 async function expectRestored(target: { url?: string; directory: string }): Promise<void> {
   const database = await openDatabase(target);
   expect(await rowsOf(database)).toEqual(rows);
@@ -65,7 +65,7 @@ function run(name: string, args: string[], environment: Record<string, string>):
 }
 
 describe('npm run dump and npm run restore', () => {
-  test('copy every row, and ids continue', async () => {
+  test('copy every row, and new rows continue the sequence of ids', async () => {
     writeFileSync(at('store.sql'), dump);
     const target = { DATA_DIR: at('restored') };
     const stdout = `Restored store.sql into ${at('restored')}.\n`;
@@ -75,7 +75,7 @@ describe('npm run dump and npm run restore', () => {
     await expectRestored({ directory: target.DATA_DIR });
   });
 
-  test('reject wrong arguments and files in one line, and leave nothing behind', async () => {
+  test('reject wrong arguments and files with a one-line error, and leave no files behind', async () => {
     writeFileSync(at('cut.sql'), dump.slice(0, dump.length / 2));
     writeFileSync(at('other.sql'), 'select 1;\n');
     writeFileSync(at('wrong.sql'), dump.replace('INSERT INTO public.pets', 'INSERT INTO public.cats'));
@@ -102,7 +102,7 @@ describe('npm run dump and npm run restore', () => {
     expect(readdirSync(directory)).toEqual(before);
   });
 
-  test('say what to do while the gateway runs', async () => {
+  test('fail while the gateway runs, and say what to do', async () => {
     const unlock = lockDirectory(at('data'));
     const { code, stdout, stderr } = await run('dump', [], { DATA_DIR: at('data') });
     unlock();
@@ -111,12 +111,12 @@ describe('npm run dump and npm run restore', () => {
   });
 });
 
-/** The commands of the guide, without their comments. */
+/** The shell commands in docs/backup.md, without their comments. */
 const COMMANDS = [...readFileSync(join(PROJECT, 'docs', 'backup.md'), 'utf8').matchAll(/^```sh\n(.*?)^```/gms)]
   .flatMap(([, block = '']) => block.split('\n'))
   .map((line) => line.replace(/ +# .*/, ''));
 
-/** Runs the command of the guide that begins with `start`. */
+/** Runs the command in docs/backup.md that begins with `start`. */
 function follow(start: string, environment: Record<string, string> = {}): void {
   const line = COMMANDS.find((each) => each.startsWith(start)) ?? `echo no command begins with ${start}; exit 1`;
   execFileSync('bash', ['-ec', line.replace(/\bnpm run/g, `npm --prefix ${PROJECT} run`)], {
@@ -128,7 +128,7 @@ function follow(start: string, environment: Record<string, string> = {}): void {
 const isInstalled = spawnSync('psql', ['--version']).status === 0;
 const onPostgres = TEST_DATABASE_URL && isInstalled ? test : test.skip;
 
-onPostgres('the commands of the guide move an embedded database to PostgreSQL, and PostgreSQL to another', async () => {
+onPostgres('the commands in docs/backup.md copy embedded data to PostgreSQL, then to another database', async () => {
   const server = new URL(String(TEST_DATABASE_URL));
   const client = new Client({ connectionString: server.href });
   await client.connect();

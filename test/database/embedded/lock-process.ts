@@ -1,7 +1,9 @@
 /**
- * Locks the directory of its first argument, prints `locked`, and holds the lock until SIGTERM. With a second argument it
- * races for that many subdirectories instead, from when a file `start` contains the time (milliseconds since 1970); it
- * prints `ready`, and which of them it locked.
+ * Locks the directory given as the first argument, prints `locked`, and holds the lock until SIGTERM.
+ *
+ * The second argument, if given, is a number of subdirectories that several processes compete for. The process prints
+ * `ready`, and waits for the file `start`, which contains the start time (milliseconds since 1970). It then prints the
+ * numbers of the subdirectories that it has locked.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ import { lockDirectory } from '../../../src/database/embedded/directory-lock';
 const MILLISECONDS_EACH = 10;
 const [directory = '', rounds] = process.argv.slice(2);
 const signal = join(directory, 'start');
-// Locks are held until a signal.
+// Keeps the process running, so that it holds its locks until a signal.
 setInterval(() => undefined, 60_000);
 
 if (rounds) {

@@ -10,7 +10,7 @@ const SEEDS = 40;
 const RUNS = 40;
 const CONNECTIONS = 3;
 
-/** Messages that are written at once, and the number of ReadyForQuery that answer them. */
+/** Messages that are sent in one pipeline, the number of ReadyForQuery responses, and the sizes of the written chunks. */
 interface Step {
   readonly messages: readonly Buffer[];
   readonly ready: number;
@@ -47,7 +47,7 @@ const values = (count: number) => fc.array(value, { minLength: count, maxLength:
 /** Parses a statement, binds and executes it, as drivers do. */
 const prepared = fc.tuple(name, portal, known).chain(([each, to, [sql, count]]) =>
   fc.tuple(values(count), fc.constantFrom(0, 2), fc.boolean(), fc.boolean()).map(([given, rows, describes, again]) => [
-    // A named statement would be there already.
+    // Parse fails if a statement with this name exists.
     ...(each ? [send.close('S', each)] : []),
     send.parse(each, sql),
     ...(describes ? [send.describe('S', each)] : []),
@@ -59,7 +59,10 @@ const prepared = fc.tuple(name, portal, known).chain(([each, to, [sql, count]]) 
 );
 const named = fc.constantFrom('a', 'b', 'c');
 const namedPortal = fc.constant('p');
-/** Messages in any order. Without the unnamed statement, which lasts for its batch, and the unnamed portal, which Query uses, too. */
+/**
+ * Messages in any order, with named statements and portals only. An unnamed statement lasts only for its batch here, and
+ * simple queries use the unnamed portal.
+ */
 const loose = fc.oneof(
   fc.tuple(named, known).map(([each, [sql]]) => send.parse(each, sql)),
   fc
@@ -91,11 +94,11 @@ const sizes = fc.oneof(
 );
 const step: fc.Arbitrary<Step> = fc.tuple(pipeline, sizes).map(([part, given]) => ({ ...part, sizes: given }));
 const script = fc.array(step, { minLength: 1, maxLength: 6 });
-/** Whether each connection ends with Terminate, by leaving, or by leaving without its last responses. */
+/** How a connection ends: with Terminate, by closing its socket, or by closing its socket before the last responses. */
 const ending = fc.constantFrom('terminates', 'leaves', 'breaks off');
 const scripts = fc.array(fc.tuple(script, ending), { minLength: CONNECTIONS, maxLength: CONNECTIONS });
 
-/** Opens a connection on which nothing has been sent. */
+/** Opens a connection without sending its startup message. */
 type Open = () => RawConnection;
 
 async function start(open: Open): Promise<RawConnection> {
@@ -105,12 +108,12 @@ async function start(open: Open): Promise<RawConnection> {
   return connection;
 }
 
-/** All connections to PGlite have the same tables: `own` becomes a name of the same length. */
+/** Connections share all tables, so each uses its own table in place of `own`. The name has the same length. */
 const tableOf = (index: number) => `o_${index}`;
 const withOwnTable = (message: Buffer, index: number) =>
   Buffer.from(message.toString('latin1').replaceAll('own', tableOf(index)), 'latin1');
 
-/** @returns everything that the server has sent to one connection. */
+/** Runs one script on a new connection. @returns everything that the server has sent to it. */
 async function runScript(open: Open, index: number, steps: readonly Step[], how: string): Promise<string[]> {
   const connection = await start(open);
   for (const { messages, ready, sizes: chunks } of steps) {
@@ -136,7 +139,7 @@ const DROP = `drop table if exists ${indices.map(tableOf).join(', ')}`;
 const DELETE = indices.map((index) => `delete from ${tableOf(index)}`).join(';');
 const ROWS = indices.map((index) => `(select array_agg(id order by id) from ${tableOf(index)}) as ${tableOf(index)}`);
 
-/** @returns what each connection has received, and the rows afterwards. */
+/** Runs all scripts at the same time. @returns the messages each connection has received, and the rows afterwards. */
 async function runAll(control: Client, open: Open, all: Scripts): Promise<unknown> {
   await control.query(DELETE);
   const received = await Promise.all(all.map(([steps, how], index) => runScript(open, index, steps, how)));
@@ -159,7 +162,7 @@ afterAll(async () => {
 const onEmbedded: Open = () => new RawConnection(new server.Client().connection.stream);
 
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
-onPostgres('several connections get what PostgreSQL responds, whatever they send', () => {
+onPostgres('random messages on several connections get the same responses as from PostgreSQL', () => {
   let postgres: Client;
   const { hostname, port } = new URL(TEST_DATABASE_URL ?? 'postgresql://127.0.0.1:5432');
   const onServer: Open = () => new RawConnection(connect(Number(port || 5432), hostname).setNoDelay());

@@ -42,7 +42,7 @@ async function start(): Promise<RawConnection> {
   return connection;
 }
 
-/** Sends messages. @returns the responses until so many of ReadyForQuery. */
+/** Sends messages. @returns the responses up to the given number of ReadyForQuery. */
 async function ask(connection: RawConnection, ready: number, ...messages: Buffer[]): Promise<string[]> {
   const from = connection.received.length;
   connection.write(messages);
@@ -53,7 +53,7 @@ async function ask(connection: RawConnection, ready: number, ...messages: Buffer
 const one = async () => (await client.query('select 1 as one')).rows;
 
 describe('a connection', () => {
-  test('works after any number of errors', async () => {
+  test('still works after 2,000 SQL errors', async () => {
     const connection = await start();
     for (let round = 0; round < 20; round++) {
       const errors = Array.from({ length: 100 }, () => send.query('select 1 / 0'));
@@ -62,12 +62,12 @@ describe('a connection', () => {
     expect(await one()).toEqual([{ one: 1 }]);
   });
 
-  test('takes and returns values of 5 MB', async () => {
+  test('accepts and returns values of 5 MB', async () => {
     const text = 'é'.repeat(2_500_000);
     expect((await client.query('select $1::text as text', [text])).rows).toEqual([{ text }]);
   });
 
-  test('has statements of its own: neither named nor unnamed ones are shared', async () => {
+  test('shares neither named nor unnamed prepared statements with other connections', async () => {
     const [first, second] = [await start(), await start()];
     await ask(first, 1, send.parse('a', 'select 1'), send.parse('', 'select 1'), send.sync());
     await ask(second, 1, send.parse('a', 'select 2'), send.parse('', 'select 2'), send.sync());
@@ -79,7 +79,7 @@ describe('a connection', () => {
     expect(await ask(first, 1, send.bind('', '', []), send.sync())).toEqual(['E ERROR 26000', 'Z I']);
   });
 
-  test('waits for the transaction of another, which is rolled back when its connection ends', async () => {
+  test('waits while another connection has a transaction, which is rolled back when that connection ends', async () => {
     const connection = await start();
     await ask(connection, 1, send.query("begin; insert into categories (name) values ('Dogs')"));
     const counted = client.query('select count(*)::int as count from categories');
@@ -87,7 +87,7 @@ describe('a connection', () => {
     expect((await counted).rows).toEqual([{ count: 0 }]);
   });
 
-  test('whose transaction is idle is ended, and others go on', async () => {
+  test('whose transaction is idle too long is ended, and other connections are served', async () => {
     const connection = await start();
     await ask(connection, 1, send.query('begin'));
     const started = performance.now();
@@ -97,7 +97,7 @@ describe('a connection', () => {
     expect(connection.received.at(-1)).toBe('E FATAL 25P03');
   });
 
-  test('cannot copy from its client', async () => {
+  test('rejects COPY FROM STDIN', async () => {
     const connection = await start();
     const copy = 'copy categories from stdin';
     const data = [send.copyData('1\tDogs\n'), send.copyDone()];
@@ -111,7 +111,7 @@ describe('a connection', () => {
     expect(await one()).toEqual([{ one: 1 }]);
   });
 
-  test('that breaks the protocol is closed, and a CancelRequest has no effect', async () => {
+  test('that violates the protocol is closed, and a CancelRequest only ends its own connection', async () => {
     const broken = await start();
     expect(await ask(broken, 2, send.query('select 1'), send.unknown())).toContain('E FATAL 08P01');
     const cancelling = open();
@@ -121,7 +121,7 @@ describe('a connection', () => {
     expect(await one()).toEqual([{ one: 1 }]);
   });
 
-  test('that leaves megabytes unread is waited for until it ends', async () => {
+  test('that does not read its megabytes of responses delays other connections until it ends', async () => {
     const connection = await start();
     connection.stream.pause();
     connection.write([send.query("select repeat('x', 1000) from generate_series(1, 20000)")]);
@@ -153,13 +153,13 @@ describe('at its deadline', () => {
     expect(await count()).toBe(0);
   });
 
-  test('a write that has started is reported as done if it ends soon, otherwise as unknown', async () => {
+  test('a write that has started succeeds if it ends soon; otherwise its outcome is reported as unknown', async () => {
     expect(await sessionFor(100).write(insert(0.3), [])).toHaveLength(1);
     await expect(sessionFor(100).write(insert(1.5), [])).rejects.toThrow(OutcomeUnknown);
     expect(await count()).toBe(2);
   });
 
-  test('a transaction is rolled back, and no connection is replaced', async () => {
+  test('a transaction is rolled back, and its connection stays open', async () => {
     const { total } = database.load;
     const running = sessionFor(100).transaction(async (transaction) => {
       await transaction.write(insert(0.3), []);

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Messages of the wire protocol, written by hand: node-postgres sends few of the sequences that a client may send. */
+/** Encodes a message of the wire protocol. node-postgres could send only few of the sequences that a client may send. */
 const withLength = (type: string, body: Buffer) => {
   const header = Buffer.alloc(type.length + 4);
   header.write(type, 'latin1');
@@ -37,7 +37,7 @@ function fieldsOf(body: Buffer): Record<string, string> {
   return Object.fromEntries(fields.map((field) => [field.charAt(0), field.slice(1)]));
 }
 
-/** The part of a RowDescription that does not depend on the database: names and types. */
+/** The names and type OIDs in a RowDescription. Other fields, such as the OID of the table, differ between databases. */
 function columnsOf(body: Buffer): string {
   const columns: string[] = [];
   for (let at = 2; at < body.length; ) {
@@ -48,7 +48,7 @@ function columnsOf(body: Buffer): string {
   return columns.join();
 }
 
-/** A message of the server, as text. */
+/** Formats a message of the server as text, without the parts that differ between servers. */
 function describeMessage(type: string, body: Buffer): string {
   switch (type) {
     case 'E':
@@ -65,9 +65,9 @@ function describeMessage(type: string, body: Buffer): string {
   }
 }
 
-/** A connection on which messages are sent as they are. */
+/** A connection that sends messages unchanged, and records the responses as text. */
 export class RawConnection {
-  /** What the server has sent, but for ParameterStatus. */
+  /** All messages of the server except ParameterStatus. */
   readonly received: string[] = [];
   isClosed = false;
   private ready = 0;
@@ -87,7 +87,7 @@ export class RawConnection {
     });
   }
 
-  /** @param sizes of the chunks in which the bytes are written, over and over. */
+  /** @param sizes sizes of the written chunks, in bytes. After the last size, the first is used again. */
   write(messages: readonly Buffer[], sizes: readonly number[] = [Infinity]): void {
     const bytes = Buffer.concat(messages);
     for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -97,7 +97,7 @@ export class RawConnection {
     }
   }
 
-  /** Waits for so many more of ReadyForQuery, or the end of the connection. */
+  /** Waits for `count` more ReadyForQuery messages, or the end of the connection. */
   async settled(count: number): Promise<void> {
     const wanted = this.ready + count;
     await this.until(() => this.ready >= wanted);

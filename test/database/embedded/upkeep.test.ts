@@ -29,14 +29,14 @@ const size = () => select("pg_total_relation_size('stock')");
 const vacuumed = () => select("pg_stat_get_vacuum_count('stock'::regclass)");
 /** Changes every row three times. */
 const change = () => client.query('update stock set quantity = quantity + 1;'.repeat(3));
-/** Writes to the log alone. */
+/** Writes to the write-ahead log, but to no table. */
 const write = (by: Client) => by.query("select pg_logical_emit_message(false, '', '')");
 const start = async (every = 50) => {
   upkeep = new Upkeep(await server.connect(), every);
 };
 const pause = () => new Promise((resolve) => setTimeout(resolve, 1000));
 
-test('tables do not grow with changes: the space of dead rows is used again', async () => {
+test('tables do not grow with each update, since vacuum makes the space of dead rows reusable', async () => {
   await start();
   const sizes: number[] = [];
   for (let round = 0; round < 5; round++) {
@@ -49,7 +49,7 @@ test('tables do not grow with changes: the space of dead rows is used again', as
   expect(await select("(select reltuples from pg_class where relname = 'stock')")).toBe(ROWS);
 });
 
-test('tables are vacuumed while nothing is written, otherwise only if they have more dead rows than others', async () => {
+test('during writes, tables are vacuumed only if they have more dead than live rows', async () => {
   await start(250);
   const writer = await server.connect();
   let isWriting = true;
@@ -67,7 +67,7 @@ test('tables are vacuumed while nothing is written, otherwise only if they have 
 });
 
 test('tables are not vacuumed on a full disk', async () => {
-  await client.query('set default_transaction_read_only to on'); // as the worker does
+  await client.query('set default_transaction_read_only to on'); // The worker sets this when the disk is full.
   await start();
   await client.query('begin read write; update stock set quantity = 1; update stock set quantity = 2; commit');
   await pause();

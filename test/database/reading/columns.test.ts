@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-test('the columns that statements use are those of the migrated database', async () => {
+test('the generated columns match the columns of the migrated database', async () => {
   const found = await database.query<{ sql: string; type: string; isNullable: boolean }>(
     statement(`select relname || '.' || attname as sql, not attnotnull as "isNullable",
        replace(format_type(atttypid, null), 'timestamp with time zone', 'timestamptz') as type

@@ -1,7 +1,7 @@
 import { statement } from '../../../src/database/statement';
 import { type Gateway, startGateway } from '../../helper/gateway';
 
-// Rows that are selected plainly come out of the database as JSON: the difference must not show.
+// PostgreSQL writes the JSON of simple selections itself. It must be the same JSON that JavaScript would write.
 
 const ASCII = Array.from({ length: 127 }, (_, i) => String.fromCharCode(i + 1)).join('');
 const TEXTS = [
@@ -38,7 +38,7 @@ const orders = [
   { id: '4', petId: LARGEST, quantity: 2147483647, shipDate: null, complete: true },
 ];
 
-/** The data in the response, as text, when the document is new and when it is cached. */
+/** The data in the response as text. Expects the same text when the document is new and when it is cached. */
 async function dataOf(query: string): Promise<string> {
   const payload = { query };
   const ask = async () => (await gateway.app.inject({ method: 'POST', url: '/graphql', payload })).body;
@@ -53,17 +53,17 @@ const pairs = (count: number) => Array.from({ length: count }, (_, i) => i);
 test.each<[string, string, unknown]>([
   ['texts are escaped', '{ categories { nodes { id name description } } }', { categories: { nodes: categories } }],
   [
-    'numbers, booleans, identifiers and dates are formatted as the schema says',
+    'numbers, booleans, identifiers and dates have the formats of the schema',
     '{ orders { nodes { id petId quantity shipDate complete } } }',
     { orders: { nodes: orders } },
   ],
   [
-    'keys are in the order selected, under their aliases, with the type',
+    'keys have the order of the selection, with aliases and __typename',
     '{ category(id: 1) { b: name __typename a: id kind: __typename } }',
     { category: { b: ugly?.name, __typename: 'Category', a: ugly?.id, kind: 'Category' } },
   ],
   [
-    'a relation is inside its row, or null if there is none',
+    'a related row is nested in its row, or null if there is none',
     '{ orders(last: 2) { edges { node { id pet { id name status } } } } }',
     {
       orders: {
@@ -74,9 +74,9 @@ test.each<[string, string, unknown]>([
       },
     },
   ],
-  // PostgreSQL's functions take 100 arguments.
+  // A PostgreSQL function takes at most 100 arguments, which are 50 pairs of a key and a value.
   ...[49, 50].map((count): [string, string, unknown] => [
-    `${count} pairs of members are returned as they are selected`,
+    `${count} pairs of a key and a value are returned in the order of the selection`,
     `{ categories(first: 1) { nodes { ${pairs(count)
       .map((i) => `i${i}: id d${i}: description`)
       .join(' ')} } } }`,
@@ -90,7 +90,7 @@ test.each<[string, string, unknown]>([
   expect(await dataOf(query)).toBe(JSON.stringify(data));
 });
 
-test('a page ends where its rows do, whatever they contain', async () => {
+test('pages of every size have the right rows and page information, even if texts look like JSON', async () => {
   const named = categories.map(({ id, name }) => ({ id, name }));
   for (const first of ['id name', 'name id'])
     for (let size = 1; size <= categories.length; size++) {
@@ -114,6 +114,6 @@ test.each([
       categories.map((row) => ({ ...row, id: Number(row.id), description: row.description ?? undefined })),
     ),
   ],
-])('over REST identifiers are exact integers, and absent values are left out: %s', async (url, text) => {
+])('REST responses have exact integers as identifiers, and omit null values: %s', async (url, text) => {
   expect((await gateway.app.inject({ url })).body).toBe(text);
 });

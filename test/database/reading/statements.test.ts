@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => log.stop());
 afterAll(() => gateway.close());
 
-/** The data of an operation, and the SQL statements that it runs. */
+/** Runs an operation. @returns its data, and its SQL statements on the shop's tables. */
 async function run(query: string, variables?: object) {
   log.texts.length = 0;
   const data = await gateway.data(query, variables);
@@ -39,31 +39,31 @@ function itemsIn(value: unknown): number {
 describe('the number of SQL statements does not grow with the number of rows:', () => {
   test.each<[string, number, number, string]>([
     [
-      'categories with their first pets, each with its category and stock',
+      'categories with their first pets, and the category and stock of each pet',
       1 + 10,
       2,
       'categories(first: $n) { nodes { name pets(first: 10) { nodes { name category { name } inventory { quantity } } } } }',
     ],
     [
-      'pets with their orders, each with its pet',
+      'pets with their orders, and the pet of each order',
       1 + 2,
       2,
       'pets(first: $n) { edges { node { orders(first: 2) { edges { node { pet { name } } } } } } }',
     ],
     [
-      'totals at every depth, each level counted once',
+      'totals at two levels, with one count per level',
       1 + 1,
       4,
       'categories(first: $n) { totalCount nodes { pets(first: 1) { totalCount nodes { id } } } }',
     ],
     [
-      'the same relation under two aliases, once for each',
+      'the same relation under two aliases, with one statement per alias',
       1 + 1 + 1,
       3,
       'categories(first: $n) { nodes { first: pets(first: 1) { nodes { id } } last: pets(last: 1) { nodes { id } } } }',
     ],
     [
-      'stock with its pets, their categories and those of their pets',
+      'stock with its pet, the category of the pet, and the pets of that category',
       1 + 3,
       3,
       'inventory(first: $n) { nodes { pet { category { pets(first: 3) { nodes { inventory { quantity } } } } } } }',
@@ -76,7 +76,7 @@ describe('the number of SQL statements does not grow with the number of rows:', 
     }
   });
 
-  test('the rows are the right ones', async () => {
+  test('each parent row has its own child rows', async () => {
     const { data } = await run(`{
       categories(first: 3) { nodes { id pets(first: 2) { totalCount nodes { id category { id } inventory { petId } } } } }
     }`);
@@ -99,20 +99,20 @@ test.each<[string, number]>([
   ['{ inventoryItem(petId: 2) { quantity status } }', 0],
   ['{ categories(orderBy: { field: NAME }) { edges { node { name } } } }', 20],
   ['query { pets { nodes { ...F } } } fragment F on Pet { category { ... on Category { name } } }', 20],
-])('one statement reads %s, and no column or total that is not selected', async (query, items) => {
+])('a single statement reads %s, without columns or totals that are not selected', async (query, items) => {
   const { data, texts } = await run(query);
   expect([itemsIn(data), texts.length]).toEqual([items, 1]);
   expect(texts[0]).not.toMatch(/description|count\(/);
 });
 
-test('a description and a total are read if they are selected', async () => {
+test('selected descriptions and totals are read', async () => {
   expect((await run('{ categories { nodes { description } } }')).texts.join()).toContain('description');
   const { data, texts } = await run('{ pets { totalCount } }');
   expect(texts.join()).toContain('count(');
   expect(data).toEqual({ pets: { totalCount: 240 } });
 });
 
-test('a column that is selected under several names leaves the database once', async () => {
+test('a column with several aliases is read from the database once', async () => {
   const aliases = Array.from({ length: 30 }, (_, i) => `n${i}: name`).join(' ');
   const query = `{ pets(first: 2) { nodes { ${aliases} category { a: description b: description } } } }`;
   const { data, texts } = await run(query);
@@ -125,6 +125,6 @@ test('a column that is selected under several names leaves the database once', a
 test.each([
   'placeOrder(input: { petId: 2, quantity: 1 }) { id }',
   'createPet(input: { name: "Rex", categoryId: 1 }) { id }',
-])('one statement does %s', async (field) => {
+])('a single statement runs %s', async (field) => {
   expect((await run(`mutation { ${field} }`)).texts).toHaveLength(1);
 });

@@ -35,7 +35,7 @@ const remaining = async (headers: Record<string, string>) => {
 const codeOf = (error: unknown) =>
   (error as { extensions: { code: string } }[])[0]?.extensions?.code ?? (error as { code?: number }).code;
 
-describe('a subscription counts as one request, events are free', () => {
+describe('a subscription counts as one request, and its events are free', () => {
   test.each([
     ['graphql-ws', (headers: Record<string, string>) => socketClient(url, headers)],
     ['graphql-sse', (headers: Record<string, string>) => streamClient(url, headers)],
@@ -51,7 +51,7 @@ describe('a subscription counts as one request, events are free', () => {
   });
 });
 
-test('a caller with no requests left is rejected, with the time to wait', async () => {
+test('a caller with an exhausted quota is rejected, over HTTP with Retry-After', async () => {
   const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
   await gateway.app.inject({ url: '/pets', headers });
   const { error } = await open(socketClient(url, headers)).subscribe(SUBSCRIPTION).untilOver();
@@ -66,7 +66,7 @@ test('a caller with no requests left is rejected, with the time to wait', async 
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
 });
 
-test('without the scope an operation is rejected over each protocol, and counted', async () => {
+test('an operation without a key or the required scope is rejected over each protocol, and charged', async () => {
   const over = await open(socketClient(url)).subscribe(SUBSCRIPTION).untilOver();
   expect(codeOf(over.error)).toBe('UNAUTHENTICATED');
   const stream = await open(streamClient(url)).subscribe(SUBSCRIPTION).untilOver();
@@ -79,7 +79,7 @@ test('without the scope an operation is rejected over each protocol, and counted
   expect(await remaining(headers)).toBe(59);
 });
 
-test('documents have the usual limits, and errors in them are reported and counted', async () => {
+test('documents have the same limits as over HTTP, and invalid documents are reported and charged', async () => {
   const { headers } = await gateway.createKey();
   const client = open(socketClient(url, headers));
   const code = async (query: string) => codeOf((await client.subscribe(query).untilOver()).error);
@@ -95,19 +95,19 @@ test('documents have the usual limits, and errors in them are reported and count
   expect(await remaining(headers)).toBe(53);
 });
 
-describe('a key is read', () => {
+describe('an API key', () => {
   test.each([
     ['as X-API-Key', (key: string) => ({ 'X-API-Key': key })],
     ['as apiKey', (key: string) => ({ apiKey: key })],
     ['as Authorization', (key: string) => ({ Authorization: `Bearer ${key}` })],
-  ])('from connection_init %s', async (_name, params) => {
+  ])('is read from connection_init %s', async (_name, params) => {
     const { whole } = await gateway.createKey();
     const client = open(socketClient(url, params(whole)));
     const { answers } = await client.subscribe('{ viewer { plan apiKey { id } } }').untilOver();
     expect(answers).toMatchObject([{ data: { viewer: { apiKey: { id: whole.slice(3, 15) } } } }]);
   });
 
-  test('from the upgrade request, unless connection_init has one', async () => {
+  test('is read from the upgrade request, unless connection_init has a key', async () => {
     const [first, second] = [await gateway.createKey(), await gateway.createKey()];
     const viewer = async (client: Subscriber) =>
       (await open(client).subscribe('{ viewer { apiKey { id } } }').untilOver()).answers[0]?.data?.viewer;
@@ -119,7 +119,7 @@ describe('a key is read', () => {
     });
   });
 
-  test('and a value that is not a string closes with 4403', async () => {
+  test('that is not a string closes the connection with 4403', async () => {
     const { whole } = await gateway.createKey();
     for (const apiKey of [5, [whole], { toString: whole }]) {
       const { error } = await open(socketClient(url, { apiKey })).subscribe(SUBSCRIPTION).untilOver();
@@ -127,13 +127,13 @@ describe('a key is read', () => {
     }
   });
 
-  test('but null counts as no key, and other parameters are ignored', async () => {
+  test('that is null counts as no key, and other parameters are ignored', async () => {
     const params = { apiKey: null, client: { toString: 'x' } };
     const { answers } = await open(socketClient(url, params)).subscribe('{ viewer { apiKey { id } } }').untilOver();
     expect(answers).toMatchObject([{ data: { viewer: { apiKey: null } } }]);
   });
 
-  test('and a wrong key closes with 4403, and counts against the address', async () => {
+  test('that is wrong closes the connection with 4403 and counts against the address', async () => {
     const before = await remaining({});
     const wrong = `ps_000000000000_${'x'.repeat(32)}`;
     const { error } = await open(socketClient(url, { apiKey: wrong }))

@@ -55,7 +55,7 @@ const metric = async (name: string) => {
   return Number(new RegExp(`^petstore_${name} (\\d+)$`, 'm').exec(body)?.[1]);
 };
 
-describe('a subscriber that does not read is dropped, and others receive every event', () => {
+describe('a subscriber that does not read is disconnected; other subscribers receive every event', () => {
   test.each([
     [
       'graphql-ws',
@@ -102,7 +102,7 @@ describe('a subscriber that does not read is dropped, and others receive every e
       for (let i = 0; i < 20; i++, told++) change();
       await until(async () => heard.answers.length === told);
     }
-    // Events that wait are not serialised.
+    // A subscriber is ended when 256 events are queued for it. More events are in the socket's buffers.
     expect(told).toBeGreaterThan(256);
     expect(told).toBeLessThan(600);
     expect(await slow.read()).toContain('SERVICE_UNAVAILABLE');
@@ -113,10 +113,10 @@ describe('a subscriber that does not read is dropped, and others receive every e
   });
 });
 
-/** Clients of each protocol. */
+/** The number of clients per protocol. */
 const MANY = IS_FULL ? 40 : 10;
 
-test('clients that disconnect leave nothing behind', async () => {
+test('clients that disconnect leave no subscription, connection or memory behind', async () => {
   setFlagsFromString('--expose-gc');
   const gc: () => void = runInNewContext('gc');
   const round = async () => {

@@ -9,7 +9,7 @@ import { running, socketClient } from '../../helper/live';
 import { until } from '../../helper/until';
 import { exchange, parseResponse } from '../../helper/wire';
 
-/** What is specific to WebSocket: upgrades, the protocol, and bounds on messages. */
+/** Tests specific to WebSocket: upgrades, the subprotocol, and limits on messages. */
 
 const ORIGIN = 'https://shop.example';
 const PING = '{"type":"ping"}';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   url = await gateway.listen();
   await fillShop(gateway.database);
   jest.spyOn(gateway.server.log, 'error').mockImplementation((...told: unknown[]) => void logged.push(told));
-  // It takes seconds, in which the other tests run.
+  // The timeout of `connection_init` takes seconds. The other tests run meanwhile.
   silent = closedWith(await open());
 });
 afterAll(async () => {
@@ -45,7 +45,7 @@ function connectTo(headers: Record<string, string> = {}, protocols = [GRAPHQL_TR
   return socket;
 }
 
-/** Connects, as a caller that has sent nothing yet unless there are headers. */
+/** Connects with these headers, or by default with a new key. */
 async function open(headers?: Record<string, string>, protocols?: string[]): Promise<WebSocket> {
   const socket = connectTo(headers ?? (await gateway.createKey()).headers, protocols);
   await once(socket, 'open');
@@ -57,7 +57,7 @@ async function closedWith(socket: WebSocket): Promise<[number, string]> {
   return [code, String(reason)];
 }
 
-/** The response to an upgrade that is rejected. */
+/** Waits for the response that rejects an upgrade. */
 async function rejectedWith(socket: WebSocket) {
   const [, response] = await once(socket, 'unexpected-response');
   let text = '';
@@ -88,7 +88,7 @@ describe('an upgrade', () => {
     [200, 'at another path, which is an ordinary request', UPGRADE.replace('/graphql', '/pets')],
     [404, 'at an unknown path', UPGRADE.replace('/graphql', '/nowhere')],
     [405, 'with another method', UPGRADE.replace('GET', 'DELETE')],
-  ])('%i: %s', async (status, _name, head) => {
+  ])('gets %i: %s', async (status, _name, head) => {
     const received = await new Promise<string>((resolve) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(`${head}\r\n`));
       socket.once('data', (data) => {
@@ -101,17 +101,17 @@ describe('an upgrade', () => {
       expect(received).toContain(`\r\n${name}: `);
   });
 
-  test('waits for the responses before it', async () => {
+  test('waits for the responses to earlier requests on the connection', async () => {
     const received = await exchange(url, `${`GET /pets HTTP/1.1\r\n${HOST}\r\n`.repeat(2)}${UPGRADE}\r\n`);
     expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 101']);
   });
 
-  test('may be reset on the way, which is no error of the server', async () => {
+  test('logs no error if the client resets the connection', async () => {
     logged.length = 0;
     for (let i = 0; i < 20; i++) {
       const socket = connect(Number(new URL(url).port), '127.0.0.1', () => {
         socket.write(`${UPGRADE}\r\n`);
-        // At once, the server no longer learns the address of the client.
+        // After an immediate reset, the server cannot read the client's address.
         if (i % 2) socket.resetAndDestroy();
         else setTimeout(() => socket.resetAndDestroy(), i);
       }).on('error', () => undefined);
@@ -143,15 +143,15 @@ describe('an upgrade', () => {
 
   test.each<[status: number, name: string, headers: () => Record<string, string>, code?: string]>([
     [101, 'an origin of CORS_ORIGINS', () => ({ origin: ORIGIN })],
-    [101, 'the gateway itself', () => ({ origin: url })],
-    [403, 'another origin', () => ({ origin: 'https://evil.example' }), 'FORBIDDEN'],
+    [101, 'the origin of the gateway', () => ({ origin: url })],
+    [403, 'an origin that is not listed', () => ({ origin: 'https://evil.example' }), 'FORBIDDEN'],
     [401, 'a wrong key', () => ({ 'x-api-key': `ps_000000000000_${'x'.repeat(32)}` }), 'UNAUTHENTICATED'],
-  ])('is %i from %s', async (status, _name, headers, ...[code]) => {
+  ])('gets %i with %s', async (status, _name, headers, ...[code]) => {
     if (status === 101) await open(headers());
     else expect(await rejectedWith(connectTo(headers()))).toMatchObject({ status, code });
   });
 
-  test('is 429 for a caller with too many connections; a closed connection releases its slot', async () => {
+  test('gets 429 if the caller has too many connections; a closed connection releases its slot', async () => {
     const { headers } = await gateway.createKey();
     const opened = await Promise.all(Array.from({ length: 20 }, () => open(headers)));
     const rejected = await rejectedWith(connectTo(headers));
@@ -163,7 +163,7 @@ describe('an upgrade', () => {
   });
 });
 
-describe('the server closes the connection of a client, and logs nothing', () => {
+describe('the server closes the connection without logging an error', () => {
   const repeat = (times: number, act: (socket: WebSocket) => void) => (socket: WebSocket) => {
     for (let i = 0; i < times; i++) act(socket);
   };
@@ -180,23 +180,27 @@ describe('the server closes the connection of a client, and logs nothing', () =>
     [TOO_OFTEN, 'that sends 1000 pongs', repeat(1000, (socket) => socket.pong())],
     [TOO_OFTEN, 'that sends 5 MB', repeat(60, send(payload(90_000)))],
     [[1009, ''], 'that sends a large message', send(payload(200_000))],
-    [[4400, INVALID], 'that sends no JSON', send(INIT, 'hello')],
+    [[4400, INVALID], 'that sends text that is not JSON', send(INIT, 'hello')],
     [[4400, INVALID], 'that sends null', send(INIT, 'null')],
     [[4400, INVALID], 'that sends an unknown type', send(INIT, '{"type":"nothing"}')],
-    [[4400, INVALID], 'that sends a type of servers', send(INIT, '{"type":"connection_ack"}')],
-    [[4400, INVALID], 'that sends another', send(INIT, '{"type":"next","id":"1","payload":{}}')],
+    [[4400, INVALID], 'that sends a type that only servers may send', send(INIT, '{"type":"connection_ack"}')],
+    [[4400, INVALID], 'that sends a result, as only servers may', send(INIT, '{"type":"next","id":"1","payload":{}}')],
     [[4400, INVALID], 'that subscribes without an id', send(INIT, '{"type":"subscribe","payload":{"query":"{a}"}}')],
     [[4400, DEEP], 'that sends a deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(99)}}}`)],
-    [[4400, DEEP], 'that sends a very deep one', send(INIT, `{"type":"ping","payload":{"a":${nested(40_000)}}}`)],
+    [[4400, DEEP], 'that sends a very deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(40_000)}}}`)],
     [[4400, DEEP], 'that sends deep variables', send(INIT, subscribe(`,"variables":{"a":${nested(40_000)}}`))],
     [[4401, 'Unauthorized'], 'that subscribes without connection_init', send(subscribe(''))],
-    [[4401, 'Unauthorized'], 'that continues after that', send(subscribe(''), ...Array(1000).fill(PING))],
+    [
+      [4401, 'Unauthorized'],
+      'that subscribes without connection_init and keeps sending',
+      send(subscribe(''), ...Array(1000).fill(PING)),
+    ],
     [[4429, 'Too many initialisation requests'], 'that initialises twice', send(INIT, INIT)],
   ];
   let closings: Promise<[number, string]>[];
   beforeAll(() => {
     logged.length = 0;
-    // A connection stays open for a second, so all of them close at once.
+    // Closing a connection can take a second, so all cases run at the same time.
     closings = CASES.map(async ([, , act]) => {
       const socket = await open();
       act(socket);
@@ -205,36 +209,39 @@ describe('the server closes the connection of a client, and logs nothing', () =>
   });
   afterAll(() => expect(logged).toEqual([]));
 
-  test.each(CASES.map(([closed, name], i) => [closed, name, i] as const))('with %j: %s', async (closed, _name, i) => {
-    expect(await closings[i]).toEqual(closed);
-  });
+  test.each(CASES.map(([closed, name], i) => [closed, name, i] as const))(
+    'with %j: a client %s',
+    async (closed, _name, i) => {
+      expect(await closings[i]).toEqual(closed);
+    },
+  );
 
-  // Its own messages may be in the way of the code.
+  // The close frame may not reach a client that keeps sending, which then reports 1006.
   test.each<[name: string, act: (socket: WebSocket) => NodeJS.Timeout | undefined]>([
-    ['that does not stop', (socket) => setInterval(() => repeat(100, send(PING))(socket), 1)],
-    ['that sends 1000 pings of WebSocket', (socket) => void repeat(1000, () => socket.ping())(socket) as undefined],
+    ['that never stops sending', (socket) => setInterval(() => repeat(100, send(PING))(socket), 1)],
+    ['that sends 1000 ping frames', (socket) => void repeat(1000, () => socket.ping())(socket) as undefined],
     [
       'that sends a message in 17,000 frames',
       (socket) => void repeat(17_000, () => socket.send(' ', { fin: false }))(socket) as undefined,
     ],
-  ])('with 1008: %s', async (_name, act) => {
+  ])('with 1008: a client %s', async (_name, act) => {
     const socket = await open();
     const sending = act(socket);
     expect([1006, 1008]).toContain((await closedWith(socket))[0]);
     clearInterval(sending);
   });
 
-  test('with 4406 without the subprotocol', async () => {
+  test('with 4406 if the client does not offer the subprotocol', async () => {
     const socket = connectTo({}, []);
     expect((await closedWith(socket))[0]).toBe(4406);
   });
 
-  test('with 4408 if it sends no connection_init in time', async () => {
+  test('with 4408 if the client sends no connection_init in time', async () => {
     expect(await silent).toEqual([4408, 'Connection initialisation timeout']);
   });
 });
 
-test('messages of a caller count together over all its connections, and take nothing from others', async () => {
+test('the message limit covers all connections of a caller, and other callers are not affected', async () => {
   const [mine, other] = [await gateway.createKey(), await gateway.createKey()];
   const many = await Promise.all(Array.from({ length: 20 }, () => open(mine.headers)));
   const bystander = await open(other.headers);
@@ -247,7 +254,7 @@ test('messages of a caller count together over all its connections, and take not
   expect(bystander.readyState).toBe(WebSocket.OPEN);
 });
 
-test('a steady client is not disconnected, and may send a hundred levels', async () => {
+test('a client within the message limit is not disconnected, even with 100 nesting levels', async () => {
   const socket = await open();
   const received: string[] = [];
   socket.on('message', (data) => received.push(String(data)));
@@ -262,7 +269,7 @@ test('a steady client is not disconnected, and may send a hundred levels', async
   expect([socket.readyState, received.at(-1)]).toEqual([WebSocket.OPEN, `{"type":"pong","payload":${payload}}`]);
 });
 
-test('a client that connects again may start and stop all its operations at once', async () => {
+test('a client may start all of its permitted operations at once, for example after a reconnect', async () => {
   const client = socketClient(url);
   const all = Array.from({ length: 20 }, () => client.subscribe('{ __typename }'));
   for (const received of all) expect((await received.untilOver()).error).toBeUndefined();

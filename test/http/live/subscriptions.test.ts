@@ -66,7 +66,7 @@ describe.each([
     ]);
   });
 
-  test('orders and the stock that they move are reported', async () => {
+  test('changes of orders and of the stock are reported', async () => {
     const orders = await subscribe(client(), ORDERS);
     const stock = await subscribe(client(), STOCK);
     for (const [i, mutation] of [
@@ -95,7 +95,7 @@ describe.each([
   });
 });
 
-test('an event holds no pages and counts, and its cost is bounded, since it is free', async () => {
+test('a subscription may not select pages or counts, and the cost of an event is limited', async () => {
   const client = open();
   const paged = 'subscription ($n: Int) { petChanged { kind pet { name orders(first: $n) { totalCount } } } }';
   expect((await client.subscribe(paged, { n: 1 }).untilOver()).error).toMatchObject([
@@ -121,7 +121,7 @@ test('an event holds no pages and counts, and its cost is bounded, since it is f
   expect((await received.until(1))[0]?.data).toMatchObject({ petChanged: { pet: { name: 'Max' } } });
 });
 
-test('an idempotency key applies to a mutation over an event stream too', async () => {
+test('a mutation over an event stream runs once per idempotency key', async () => {
   const headers = { ...key, 'idempotency-key': 'streamed' };
   const client = open(streamClient(url, headers));
   const create = 'mutation { createCategory(input: { name: "Fish" }) { id } }';
@@ -130,7 +130,7 @@ test('an idempotency key applies to a mutation over an event stream too', async 
   expect(await gateway.data('{ categories { totalCount } }')).toEqual({ categories: { totalCount: 3 } });
 });
 
-test('a deleted row is reported as it was, even if all that it belonged to is deleted too', async () => {
+test('the event of a deletion contains the last state of the row, even if its category is deleted too', async () => {
   const client = open();
   const belongings = 'pet { name category { name } }';
   const stock = await subscribe(client, `subscription { inventoryChanged { kind item { quantity ${belongings} } } }`);
@@ -153,7 +153,7 @@ test('a deleted row is reported as it was, even if all that it belonged to is de
   expect(pets.answers.at(-1)).toEqual({ data: { petChanged: { kind: 'DELETED', pet } } });
 });
 
-test('filters pass rows that match now or did before the change, and no others', async () => {
+test('a filter passes an event if and only if the row matches before or after the change', async () => {
   const client = open();
   const of = (query: string, filter: object) => subscribe(client, query, { filter });
   const available = await of(PETS, { statuses: ['available'] });
@@ -208,7 +208,7 @@ describe('no event is sent', () => {
   beforeEach(async () => {
     received = await subscribe(open(), PETS);
   });
-  /** Sends the last event of a test: once it arrives, earlier ones would have arrived too. */
+  /** Publishes a last event and waits for it. @returns the events before it: they arrive in order. */
   async function mark(): Promise<string[]> {
     await gateway.data('mutation { updatePet(id: 2, input: { name: "Mark" }) { id } }');
     await until(async () => received.said.at(-1) === 'UPDATED 2');
@@ -237,14 +237,14 @@ describe('no event is sent', () => {
     expect(await mark()).toEqual(['CREATED 1']);
   });
 
-  test('for a rejected change under an idempotency key, nor for a replay', async () => {
+  test('for a rejected change with an idempotency key, or for a replay', async () => {
     const { errors } = await keyed('mutation { updatePet(id: 1, input: { categoryId: 99 }) { id } }', 'rejected');
     expect(errors).toHaveLength(1);
     for (let i = 0; i < 2; i++) await keyed('mutation { updatePet(id: 1, input: { name: "A" }) { id } }', 'made');
     expect(await mark()).toEqual(['UPDATED 1']);
   });
 
-  test('for a change whose response cannot be stored', async () => {
+  test('for a change with an idempotency key if the response is too large to store', async () => {
     const pets = Array.from({ length: 1200 }, (_, i) => `f${i}: name`).join(' ');
     const name = '🐕'.repeat(255);
     const { errors } = await keyed(`mutation { updatePet(id: 1, input: { name: "${name}" }) { ${pets} } }`, 'large');
@@ -278,11 +278,11 @@ describe('subscribers of one event', () => {
   const deepRex = { inventory: { pet: { category: { name: 'Dogs' }, inventory: { pet: { name: 'Rex' } } } } };
 
   test.each<[name: string, queries: string[], statements: number, pet: object]>([
-    ['20 with the same selection take the reads of one', same, 3, REX],
-    ['20 with other selections read each related row once', other, 3, { c19: { id: '1', name: 'Dogs' } }],
-    ['relations back and forth read no row twice', related, 4, deepRex],
+    ['with the same selection share the reads of one subscriber', same, 3, REX],
+    ['with different selections read each related row once', other, 3, { c19: { id: '1', name: 'Dogs' } }],
+    ['with cyclic selections read no row twice', related, 4, deepRex],
   ])('%s', async (_name, queries, statements, pet) => {
-    // Another caller, over another transport, that may do the same.
+    // Two subscribers with different keys and transports.
     const { headers } = await gateway.createKey();
     const own = [open(), open(streamClient(url, headers))];
     const received = queries.map((query, i) => (own[i % 2] as Subscriber).subscribe(query));
@@ -295,7 +295,7 @@ describe('subscribers of one event', () => {
     expect(log.ofShop).toHaveLength(statements);
   });
 
-  test('with other variables get other responses', async () => {
+  test('with different variables get different responses', async () => {
     const client = open();
     const query = 'subscription ($isNamed: Boolean!) { petChanged { pet { id name @include(if: $isNamed) } } }';
     const received = [true, false].map((isNamed) => client.subscribe(query, { isNamed }));
@@ -306,11 +306,11 @@ describe('subscribers of one event', () => {
     expect(other).toEqual({ petChanged: { pet: { id: '1' } } });
   });
 
-  test('share an error, which has the request id of each', async () => {
+  test('get the same error, each with a separate request id', async () => {
     const client = open();
     const received = Array.from({ length: 2 }, () => client.subscribe(`subscription { petChanged { ${ROW} } }`));
     await until(async () => (await running(gateway)) === 2);
-    // The row is gone before it is read.
+    // The row has a category that does not exist, so the selection cannot be read.
     const before = { id: 9n, name: 'Old', status: 'sold', categoryId: 99n } as const;
     gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 9n, before });
     const ids = new Set<unknown>();
@@ -322,7 +322,7 @@ describe('subscribers of one event', () => {
     expect(ids.size).toBe(2);
   });
 
-  test('get the rows of each change', async () => {
+  test('get the current rows with each change', async () => {
     const received = await subscribe(open(), `subscription { petChanged { ${ROW} } }`);
     for (const [i, name] of ['Max', 'Rex'].entries()) {
       await mutate(

@@ -33,7 +33,7 @@ const LINE = {
   msg: 'request',
 };
 
-test('lines are written soon, in the order of the responses', async () => {
+test('lines are written within 50 ms, in the order of the responses', async () => {
   const { note, lines } = accessLog();
   note('one');
   note('two');
@@ -45,7 +45,7 @@ test('lines are written soon, in the order of the responses', async () => {
   expect(lines).toHaveLength(3);
 });
 
-test('a full batch is written at once', () => {
+test('a batch of 256 lines is written at once', () => {
   const many = accessLog();
   for (let i = 0; i < 256; i++) many.note(String(i));
   expect(many.lines).toHaveLength(256);
@@ -71,7 +71,7 @@ test('pending lines are written when the server closes and when the process exit
 test.each([
   ['info', ['health 503', 'metrics 401', 'getPet 200']],
   ['debug', ['health 200', 'health 503', 'metrics 200', 'metrics 401', 'getPet 200']],
-])('at the level %s, of health checks, scrapes and other requests these are logged: %s', async (level, written) => {
+])('at the level %s, these health checks, scrapes and other requests are logged: %s', async (level, written) => {
   const { note, lines } = accessLog(level);
   for (const [operation, status] of [
     ['health', 200],

@@ -10,7 +10,7 @@ const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line
 
 const bug = new Error('a bug');
 
-/** Whether the gateway's clock fails, once. */
+/** Makes the next call of the gateway's clock fail. */
 let clockFails = false;
 function now(): number {
   if (!clockFails) return Date.now();
@@ -37,7 +37,7 @@ const json = { 'content-type': 'application/json' };
 const post = { method: 'POST', url: '/graphql', headers: json } as const;
 const payload = '{"query":"{ toys { totalCount } }"}';
 let operations = 0;
-/** An operation with a name that has not been there. */
+/** @returns an operation with a new name, so that its document is not cached. */
 const newPayload = () => payload.replace('{ toys', `query New${operations++} { toys`);
 const REQUESTS = [
   ['a REST operation', 500, () => ({ url: '/toys' })],
@@ -51,7 +51,7 @@ const REQUESTS = [
   ['an operation by GET', 200, () => ({ url: '/graphql', query: { query: '{ toys { totalCount } }' } })],
 ] as const;
 
-/** Checks that the response tells nothing of the bug but that there is one, which is logged under this id. */
+/** Checks that the response hides the details of the bug, and that the log has them once, with this request id. */
 function holdToBug(body: string, requestId: string | undefined): void {
   const codes = Array.from(body.matchAll(/"code": ?"(\w+)"/g), ([, code]) => code);
   expect(codes).toEqual(['INTERNAL_SERVER_ERROR']);
@@ -70,8 +70,8 @@ function idIn(body: string): string | undefined {
   return /"requestId": ?"([^"]+)"/.exec(body)?.[1];
 }
 
-describe('an internal error is logged once, in full, under the request id; the response says nothing else about it', () => {
-  test.each(REQUESTS)('in the data of %s', async (_what, status, request) => {
+describe('an internal error is logged once in full, and the response hides its details', () => {
+  test.each(REQUESTS)('when the data of %s is read', async (_what, status, request) => {
     await gateway.app.inject({ ...post, payload });
     breakReads();
     const { statusCode, body, headers } = await gateway.app.inject(request());
@@ -79,7 +79,7 @@ describe('an internal error is logged once, in full, under the request id; the r
     holdToBug(body, idIn(body));
   });
 
-  test.each(REQUESTS)('before %s', async (_what, _status, request) => {
+  test.each(REQUESTS)('when the key of %s is looked up', async (_what, _status, request) => {
     const key = await gateway.createKey();
     jest.spyOn(gateway.database.prisma.apiKey, 'findUnique').mockRejectedValue(bug);
     const asked: InjectOptions = request();
@@ -91,19 +91,19 @@ describe('an internal error is logged once, in full, under the request id; the r
     holdToBug(body, idIn(body));
   });
 
-  test.each(REQUESTS)('when %s is counted', async (_what, _status, request) => {
+  test.each(REQUESTS)('when %s is charged', async (_what, _status, request) => {
     await gateway.app.inject({ ...post, payload });
-    // For a caller without a key nothing needs the time before that.
+    // Without a key, charging the request is the first step that reads the clock.
     clockFails = true;
     const { statusCode, body, headers } = await gateway.server.inject(request());
     expect([statusCode, clockFails, idIn(body)]).toEqual([500, false, headers['x-request-id']]);
     holdToBug(body, idIn(body));
   });
 
-  test('over WebSocket too', async () => {
+  test('when an operation over WebSocket is charged, or when its data is read', async () => {
     const client = socketClient(await gateway.listen());
     const ask = () => client.subscribe('{ toys { totalCount } }').untilOver();
-    // Keeps the connection, so that nothing needs the time before the next operation is counted.
+    // Keeps the connection open. Then charging the next operation is the first step that reads the clock.
     client.subscribe('subscription { toyChanged { kind } }');
     await until(async () => (await running(gateway)) === 1);
 

@@ -24,7 +24,7 @@ const SLOW_READER = `
 `;
 
 test('processes that share a pipe write whole lines, however slow its reader is', () => {
-  // The pipe is the shell's: Node would create a socket.
+  // The shell creates the pipe, because Node would create a socket.
   const pipe = '("$0" $3 "$4" -e "$1" & "$0" $3 "$4" -e "$1" & wait) | "$0" -e "$2"';
   const log = execFileSync('sh', ['-c', pipe, NODE, WRITER, SLOW_READER, ...OPTIONS], {
     encoding: 'utf8',

@@ -22,7 +22,7 @@ const PANELS: Panel[] = JSON.parse(read('monitoring/dashboard.json')).panels;
 const EXPRESSIONS: [where: string, expression: string][] = [
   ...RULES.map(({ alert, expr }): [string, string] => [alert, expr]),
   ...PANELS.flatMap(({ title, targets = [] }) =>
-    // Grafana's own intervals and variables.
+    // `$__rate_interval` is a variable of Grafana, which is not PromQL.
     targets.map(({ expr }): [string, string] => [title, expr.replaceAll('$__rate_interval', '5m')]),
   ),
 ];
@@ -42,10 +42,10 @@ function selectorsOf(expression: string): { name: string; labels: string[] }[] {
   return selectors;
 }
 
-/** What Prometheus itself adds. */
+/** Labels that Prometheus adds to every sample. */
 const SCRAPE = new Set(['job', 'instance']);
 
-/** The labels of each sample that a gateway exposes; none for a metric without samples yet. */
+/** The labels of each metric that a gateway exposes, by name. */
 const exposed = new Map<string, Set<string>>();
 beforeAll(async () => {
   const gateway = await startGateway({ REDIS_URL: 'redis://127.0.0.1:1' });
@@ -53,7 +53,7 @@ beforeAll(async () => {
   await gateway.app.inject({ url: '/pets' });
   const { body } = await gateway.app.inject({ url: '/metrics' });
   await gateway.close();
-  // Those without samples yet, and those of workers.
+  // Adds metrics that have no samples yet, and metrics of the primary process.
   for (const { name, labels = [] } of [...metricsOf({} as Observed), ...poolMetrics()])
     exposed.set(`petstore_${name}`, new Set(labels));
   for (const [, name = '', labels = ''] of body.matchAll(/^(\w+)(\{[^}]*\})? /gm)) {
@@ -64,7 +64,7 @@ beforeAll(async () => {
   exposed.set('up', new Set());
 });
 
-test.each(EXPRESSIONS)('%s is PromQL that reads what a gateway exposes: %s', (_where, expression) => {
+test.each(EXPRESSIONS)('%s is PromQL with only metrics and labels that a gateway exposes: %s', (_where, expression) => {
   const selectors = selectorsOf(expression);
   expect(selectors.length).toBeGreaterThan(0);
   for (const { name, labels } of selectors) {
@@ -73,7 +73,7 @@ test.each(EXPRESSIONS)('%s is PromQL that reads what a gateway exposes: %s', (_w
   }
 });
 
-test('each alert is explained in the runbook, and each that is explained is there', () => {
+test('the runbook explains all alerts, and only alerts that exist', () => {
   const rows = [...read('operations.md').matchAll(/^\| `(Petstore\w+)` \|/gm)].map(([, name]) => name);
   expect(rows).toEqual(RULES.map(({ alert }) => alert));
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => gateway.close());
 
-/** What `act` adds to the requests and errors that are counted, and the line that it logs. */
+/** @returns the increase of the request and error counters during `act`, and the access log line. */
 async function observed(act: () => Promise<unknown>) {
   const before = await counts();
   const logged = () => lines.filter(({ msg }) => msg === 'request');
@@ -43,7 +43,7 @@ const post = (query: string, headers = {}) => gateway.graphql(query, {}, headers
 
 const INTERFACES: readonly (readonly [string, () => Promise<unknown>])[] = [
   ['by POST', () => post(QUERY)],
-  ['by POST, through Apollo', () => post(`${QUERY} # ${Math.random()}`)],
+  ['by POST with a new document', () => post(`${QUERY} # ${Math.random()}`)],
   ['by GET', () => gateway.app.inject({ url: '/graphql', query: { query: QUERY } })],
   ['as an event stream', () => subscribed(streamClient(url))],
   ['over WebSocket', () => subscribed(socketClient(url))],
@@ -68,14 +68,14 @@ test.each(INTERFACES)(
   },
 );
 
-test.each(INTERFACES)('an operation without errors %s counts as before, and its line has no code', async (_by, ask) => {
+test.each(INTERFACES)('an operation %s without errors counts as 2xx and is logged without a code', async (_by, ask) => {
   const { line, ...gained } = await observed(ask);
   expect(gained).toMatchObject({ [request('query toys', '2xx')]: 1 });
   expect(Object.keys(gained).filter((name) => name.includes('code'))).toEqual([]);
   expect(line).not.toHaveProperty('code');
 });
 
-test('the worst error of an operation counts', async () => {
+test('of several errors in an operation, the error with the highest status is counted and logged', async () => {
   const mutation = `mutation {
     a: createToy(input: { name: "" }) { id }
     b: updateToy(id: 1, input: { name: "Ball" }) { id }
@@ -88,7 +88,7 @@ test('the worst error of an operation counts', async () => {
   expect(line).toMatchObject({ status: 200, code: 'TOY_BROKEN' });
 });
 
-test('a stored answer counts with the error that is in it', async () => {
+test('the error in a replayed response is counted and logged', async () => {
   const ask = () =>
     post('mutation { updateToy(id: 404, input: { broken: true }) { id } }', { 'idempotency-key': 'observed' });
   await observed(ask);
@@ -102,27 +102,31 @@ const WRONG = { 'x-api-key': 'nonsense' };
 
 test.each<[string, () => Promise<unknown>, [status: number, observed: string, code: string, by: string]]>([
   ['a document with a syntax error', () => post('{'), [400, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql']],
-  ['one that is answered with 200', () => post('{', OLD), [200, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql']],
-  ['one that does not fit', () => post('{ nonsense }', OLD), [200, '4xx', 'GRAPHQL_VALIDATION_FAILED', 'graphql']],
+  ['a syntax error that gets 200', () => post('{', OLD), [200, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql']],
+  [
+    'an invalid document that gets 200',
+    () => post('{ nonsense }', OLD),
+    [200, '4xx', 'GRAPHQL_VALIDATION_FAILED', 'graphql'],
+  ],
   ['a wrong key', () => post(QUERY, WRONG), [401, '4xx', 'UNAUTHENTICATED', 'graphql']],
-  ['a form', () => post(QUERY, { 'content-type': 'text/plain' }), [400, '4xx', 'BAD_REQUEST', 'graphql']],
-  ['a toy that is not there', () => gateway.app.inject({ url: '/toys/404' }), [404, '4xx', 'NOT_FOUND', 'rest']],
-  ['a path that is not there', () => gateway.app.inject({ url: '/404' }), [404, '4xx', 'NOT_FOUND', 'other']],
-])('%s is observed by its error', async (_what, ask, [status, seen, code, by]) => {
+  ['a text/plain body', () => post(QUERY, { 'content-type': 'text/plain' }), [400, '4xx', 'BAD_REQUEST', 'graphql']],
+  ['a missing toy', () => gateway.app.inject({ url: '/toys/404' }), [404, '4xx', 'NOT_FOUND', 'rest']],
+  ['an unknown path', () => gateway.app.inject({ url: '/404' }), [404, '4xx', 'NOT_FOUND', 'other']],
+])('%s is counted and logged with its error code', async (_what, ask, [status, seen, code, by]) => {
   const { line, ...gained } = await observed(ask);
   expect(gained).toMatchObject({ [error(code, by)]: 1 });
   expect(Object.keys(gained).filter((name) => name.includes(`status="${seen}"`))).toHaveLength(1);
   expect(line).toMatchObject({ status, code });
 });
 
-test('REST without the database is observed as unavailable', async () => {
+test('a REST request while the database is unreachable is counted and logged as SERVICE_UNAVAILABLE', async () => {
   jest.spyOn(gateway.database, 'query').mockRejectedValue(UNREACHABLE);
   const { line, ...gained } = await observed(() => gateway.app.inject({ url: '/toys' }));
   expect(gained).toMatchObject({ [request('listToys', '5xx')]: 1, [error('SERVICE_UNAVAILABLE', 'rest')]: 1 });
   expect(line).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
 });
 
-test('server errors are there from the start, for alerts to see the first', async () => {
+test('the counters of internal errors exist from the start, so that alerts detect the first error', async () => {
   const names = [...(await counts()).keys()].filter((name) => name.includes('INTERNAL_SERVER_ERROR'));
   expect(names).toEqual(['graphql', 'rest', 'other'].map((by) => error('INTERNAL_SERVER_ERROR', by)));
 });

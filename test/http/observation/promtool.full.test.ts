@@ -7,7 +7,7 @@ const withPromtool = spawnSync('promtool', ['--version']).status === 0 ? test : 
 withPromtool.each([
   ['check', 'alerts.yml'],
   ['test', 'alerts.test.yml'],
-])("Prometheus's own tool passes the rules: %s %s", (command, file) => {
+])('promtool accepts the alert rules: %s %s', (command, file) => {
   const { status, stdout, stderr } = spawnSync('promtool', [command, 'rules', join(MONITORING, file)], {
     encoding: 'utf8',
   });

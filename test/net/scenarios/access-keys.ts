@@ -4,7 +4,7 @@ import { ADMIN_KEY } from '../server';
 const SECRET = 'A'.repeat(32);
 const UNKNOWN = `ps_${'0'.repeat(12)}_${SECRET}`;
 
-/** Forms of a key that is right. */
+/** Headers in which a valid key is accepted. */
 const ACCEPTED: readonly Record<string, string>[] = [
   { 'x-api-key': ADMIN_KEY },
   { authorization: `Bearer ${ADMIN_KEY}` },
@@ -126,7 +126,7 @@ async function accepted(net: Net, title: string, secrets: Record<string, string>
   net.note(title, lines.join('\n'));
 }
 
-/** Waits until a key is refused. What that counts is at an address of its own. */
+/** Waits until a key is rejected. Uses a separate IP address, whose quota the rejections use up. */
 function untilRefused(net: Net, secret: string): Promise<void> {
   const headers = { 'x-api-key': secret, 'x-forwarded-for': '198.51.100.1' };
   return until(async () => (await net.exchange('GET', '/rate_limit', { as: { name: '', headers } })).status === 401);
@@ -199,7 +199,7 @@ export const scenarios: Scenario[] = [
       const revoked = await net.key('revoked');
       await net.rest('GET /pets', { as: revoked });
       await net.prepare(REVOKE, { id: revoked.id });
-      // What is refused counts at the address.
+      // Rejected requests count for the IP address, not for the key.
       const refused = (key: Caller): Caller => ({ ...key, name: `the address of ${key.name}` });
       await net.rest('GET /pets', { as: refused(revoked) });
       await net.graphql('{ viewer { plan } }', undefined, { as: refused(revoked) });
@@ -432,6 +432,8 @@ export const scenarios: Scenario[] = [
       await net.graphql('{ topCallers { requests } }', undefined, { as: reader });
       await net.rest('GET /rate_limit', { as: both });
       await net.rest('GET /rate_limit', { as: net.anonymous(4) });
+      // Another millisecond, so that `resetAt` and the ETag differ from those of the request before.
+      await pause(2);
       await net.rest('HEAD /rate_limit', { as: net.anonymous(4) });
       await net.rest('GET /rate_limit?x=1', { as: net.anonymous(4) });
       await net.rest('PUT /rate_limit', { as: net.anonymous(4) });

@@ -86,7 +86,7 @@ function outcome({ status, json }: Answer): string {
   return code ? `${status} ${code}` : String(status);
 }
 
-/** Records what each caller gets for each operation. A caller without a valid key has an address of its own for each. */
+/** Records the outcome of each operation for each caller. Without a valid key, each operation has another IP address. */
 async function table(net: Net, title: string, callers: readonly Caller[]): Promise<void> {
   const lines: string[] = [];
   for (const [i, { name, line, body }] of OPERATIONS.entries()) {
@@ -111,7 +111,7 @@ async function keysOfEachScope(net: Net): Promise<[Caller, Caller, Caller]> {
 
 const NOBODY: Caller = { name: 'anonymous', headers: {} };
 
-/** Operations whose refusal must leave everything as it is. */
+/** Operations that must be rejected and change nothing. */
 const REFUSED: readonly [string, Options][] = [
   ['POST /pets', { body: { name: 'Mia', categoryId: 1 } }],
   ['PATCH /pets/1', { body: { name: 'Mia' } }],

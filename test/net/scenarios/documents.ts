@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario';
 
 const PROJECT = join(__dirname, '..', '..', '..');
 
-/** Their texts are committed, so a change of one is a diff of that file. */
+/** The served documents, each with the committed file that it must equal. */
 const DOCUMENTS = { '/schema.graphql': 'schema.graphql', '/openapi.yaml': 'docs/openapi.yaml' };
 
 export const scenarios: Scenario[] = [

@@ -61,14 +61,14 @@ async function insert(net: Net, { categories, pets, inventory, orders }: Rows): 
       .join(', ');
   await all(categories.map((row) => `createCategory(input: { ${input(row)} }) { id }`));
   await all(pets.map((row) => `createPet(input: { ${input(row)} }) { id }`));
-  // Stock comes last: an order would take from it.
+  // Stock is set last, because placing an order would reduce it.
   await all(orders.map((row) => `placeOrder(input: { ${input(row)} }) { id }`));
   await all(
     inventory.map(({ petId, quantity }) => `setInventory(petId: ${petId}, input: { quantity: ${quantity} }) { petId }`),
   );
 }
 
-/** Cursors are opaque: what matters is where they are, which `walk` follows. */
+/** Replaces cursors, which are opaque, with a placeholder. `walk` tests where cursors lead. */
 function withoutCursors(data: unknown): string {
   return JSON.stringify(data, (_, value) =>
     typeof value === 'string' && value.length > 3 && /^(cursor of |[\w-]{12,}$)/.test(value) ? '«text»' : value,

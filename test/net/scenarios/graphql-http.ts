@@ -13,7 +13,7 @@ function hash(query: string): string {
   return createHash('sha256').update(query).digest('hex');
 }
 
-/** Automatic persisted queries name a text by its hash. */
+/** The extension of automatic persisted queries, which identifies a document by its hash. */
 function persisted(query: string, version = 1): object {
   return { persistedQuery: { version, sha256Hash: hash(query) } };
 }
@@ -139,7 +139,7 @@ const ACCEPTS = [
   '',
 ];
 
-/** A failure of every kind, each for clients of every kind. */
+/** A request for each kind of failure. Each is sent with the Accept headers of several clients. */
 const FAILING: [title: string, body: object][] = [
   ['a parse error', { query: '{' }],
   ['a validation error', { query: '{ nothing }' }],

@@ -2,7 +2,7 @@ import type { Net, Scenario } from '../scenario';
 
 const SIZES = [1, 3, 5, 100];
 
-/** Every list with the fields that it is sorted by. The key names its items. */
+/** Every list, with the field that identifies its items and the fields by which it can be sorted. */
 const LISTS: [list: string, key: string, fields: string[]][] = [
   ['pets', 'id', ['ID', 'NAME']],
   ['categories', 'id', ['ID', 'NAME']],
@@ -55,7 +55,7 @@ const FILTERED: [list: string, key?: string][] = [
   ['inventoryItem(petId: 6) > pet > orders(%)'],
 ];
 
-/** Arguments of pages that are refused. */
+/** Page arguments that are rejected. */
 const WRONG_PAGES = [
   'first: 0',
   'first: 101',
@@ -93,7 +93,7 @@ const WRONG_PAGES = [
   'filter: []',
 ];
 
-/** Arguments of pages that are accepted, if not common. */
+/** Unusual page arguments that are accepted. */
 const ODD_PAGES = [
   'first: null, last: 2',
   'first: 2, last: null, after: null, before: null',

@@ -24,7 +24,7 @@ const REMOVE =
 
 const NO_SUCH_PET = '9223372036854775807';
 
-/** What is created comes first, so that no failed creation has taken an id. */
+/** A mutation. Successful creations come first in each list, because a failed one may use up an id. */
 type Step = [query: string, variables: object];
 
 const PETS: Step[] = [
@@ -126,7 +126,7 @@ const STOCK: Step[] = [
   [REMOVE, { petId: 99 }],
 ];
 
-/** A pet and a category that were created above, and an order of the whole stock. */
+/** Steps with a pet and a category that were created above, and an order of the whole stock. */
 const TOGETHER: Step[] = [
   [UPDATE_PET, { id: 13, input: { name: 'Maxi', categoryId: 4 } }],
   [DELETE_CATEGORY, { id: 4 }],
@@ -154,7 +154,7 @@ const EVERYTHING =
 const RENAME =
   'mutation Rename($id: ID!, $name: String) { updatePet(id: $id, input: { name: $name }) { name status } }';
 
-/** Requests under idempotency keys, in this order. */
+/** Requests with idempotency keys, in this order. */
 const KEYED: [key: string, query: string, variables: object, title: string][] = [
   ['k1', RENAME, { id: 1, name: 'Once' }, 'first'],
   ['k1', RENAME, { id: 1, name: 'Once' }, 'replay'],

@@ -1,10 +1,10 @@
 import { type Caller, type Net, type Options, type Scenario, until } from '../scenario';
 
-/** A caller without a key whose request comes with these headers. */
+/** A caller without a key, whose requests have these headers. */
 const from = (name: string, headers: Record<string, string>): Caller => ({ name, headers });
 const forwarded = (...lists: string[]): Caller[] => lists.map((list) => from(list, { 'x-forwarded-for': list }));
 
-/** Records what is left after a request of each; those that share a quota use it up together. */
+/** Sends a request as each caller, and records the remaining requests. They show which callers share a quota. */
 async function share(net: Net, title: string, callers: readonly Caller[]): Promise<void> {
   const lines: string[] = [];
   for (const as of callers) {
@@ -25,7 +25,7 @@ const OTHER_HEADERS: readonly Record<string, string>[] = [
 const LIFT = 'mutation ($caller: String!) { liftBan(caller: $caller) }';
 const READ = { query: '{ pets { totalCount } }' };
 
-/** Uses up a quota of one a minute and is refused three times, which bans it. */
+/** Bans a caller whose quota is one request per minute: the first request is accepted, and three rejections follow. */
 async function ban(net: Net, as: Caller, times = 4): Promise<void> {
   for (let i = 0; i < times; i++) await net.exchange('GET', '/pets', { as });
 }

@@ -8,7 +8,7 @@ const fields = (count: number) =>
 
 const TWO = 'fragment two on Query { pets { totalCount } orders { totalCount } }';
 
-/** What operations cost. */
+/** Operations whose cost is recorded. */
 const COSTS: readonly [string, object?][] = [
   ['query named { pets { totalCount } }'],
   ['{ a: pets { totalCount } b: pets { totalCount } }'],
@@ -75,7 +75,7 @@ const FAILING: readonly [string, string, Options?][] = [
   ['an unknown category', 'POST /pets', { body: { name: 'Rex', categoryId: 999 } }],
 ];
 
-/** Requests that count nothing. */
+/** Requests that use no quota. */
 const FREE: readonly [string, Options?][] = [
   [GRAPHQL, query('{ __typename }')],
   [GRAPHQL, query('{ __schema { queryType { name } } }')],
@@ -112,7 +112,7 @@ function outcome({ status, json }: Answer): string {
   return code ? `${status} ${code}` : String(status);
 }
 
-/** What is left of the day. A slow machine may begin another minute meanwhile. */
+/** The remaining requests of the day, not of the minute: on a slow machine the next minute may begin meanwhile. */
 async function left(net: Net, as: Caller): Promise<number> {
   const { json } = await ask(net, GRAPHQL, { as, ...query('{ rateLimit { windows { remaining } } }') });
   return json.data.rateLimit.windows[1].remaining;

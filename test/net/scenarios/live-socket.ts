@@ -1,6 +1,6 @@
 import { type Caller, type Net, type Scenario, type Socket, until } from '../scenario';
 
-/** Starts a subscription, and waits until it is charged: from then on it gets events. */
+/** Starts a subscription, and waits until it is charged to the quota. Only then does it get events. */
 async function subscribe(
   net: Net,
   socket: Socket,
@@ -21,7 +21,7 @@ async function left(net: Net, as?: Caller): Promise<number> {
 
 type Connection = NonNullable<Parameters<Net['socket']>[0]> & { payload?: object | undefined };
 
-/** Opens a connection, again if the machine was too busy to send `connection_init` in the three seconds for it. */
+/** Opens a connection. Retries if a busy machine did not send `connection_init` within the allowed three seconds. */
 async function initialised(net: Net, { payload, ...options }: Connection = {}): Promise<Socket> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const socket = await net.socket(options);
@@ -31,7 +31,7 @@ async function initialised(net: Net, { payload, ...options }: Connection = {}): 
   throw new Error('connection_init was not acknowledged');
 }
 
-/** Changes, and the subscriptions to them: each with the number of events that it gets of each change. */
+/** Changes, and subscriptions to them. Each subscription has the number of events that it gets for each change. */
 interface Topic {
   readonly changes: readonly string[];
   readonly subscriptions: readonly [query: string, events: readonly number[]][];
@@ -99,7 +99,7 @@ const TOPICS: Topic[] = [
   },
 ];
 
-/** Subscriptions that are refused, each with one message. */
+/** Subscriptions that are rejected, each with one message. */
 const REFUSED: [query: string, variables?: object][] = [
   ['subscription {'],
   ['subscription { petChangd { kind } }'],
@@ -120,7 +120,7 @@ const REFUSED: [query: string, variables?: object][] = [
 
 const TYPENAME = { query: '{ __typename }' };
 
-/** What ends a connection, before `connection_init` or after it. */
+/** Messages that end a connection, with whether they follow `connection_init`. */
 const ENDING: [title: string, message: object | string, isInitialised?: boolean][] = [
   ['connection_init twice', { type: 'connection_init' }, true],
   ['subscribe before connection_init', { id: '1', type: 'subscribe', payload: TYPENAME }],
@@ -138,7 +138,7 @@ const ENDING: [title: string, message: object | string, isInitialised?: boolean]
   ['a deep message', `{"type":"connection_init","payload":{"a":${'['.repeat(200)}${']'.repeat(200)}}}`],
 ];
 
-/** What does not end a connection, and the messages that it gets. */
+/** Messages that do not end a connection, and the number of messages that the server sends in response. */
 const HARMLESS: [title: string, messages: object[], count: number][] = [
   ['a ping before connection_init', [{ type: 'ping' }], 1],
   ['a pong', [{ type: 'pong' }, { type: 'connection_init' }], 1],
@@ -180,7 +180,7 @@ export const scenarios: Scenario[] = [
         const total = (events: readonly number[]) => events.reduce((sum, count) => sum + count, 1);
         for (const [i, change] of changes.entries()) {
           await net.exchange('POST', '/graphql', { body: { query: `mutation { ${change} }` } });
-          // An event shows the row as it is when it is read.
+          // An event has the row at the time of delivery, so the next change must wait for the event.
           await Promise.all(subscriptions.map(([, events], n) => sockets[n]?.received(total(events.slice(0, i + 1)))));
         }
         for (const [n, [query, events]] of subscriptions.entries()) {

@@ -85,7 +85,7 @@ function metricNames(text: string): string {
     .join('\n');
 }
 
-/** Files that the start page loads, whose names are shown as what they are. */
+/** Paths of files that the start page loads. The transcript shows `«style sheet»` and `«script»` for them. */
 async function assetsOf(net: Net): Promise<{ assets: string; style: string; script: string }> {
   const { text } = await net.exchange('GET', '/', { as: net.anonymous(9) });
   const style = /href="(\/[^"]+\.css)"/.exec(text)?.[1] ?? '';

@@ -47,7 +47,7 @@ export const scenarios: Scenario[] = [
   {
     name: 'operation deadlines',
     only: 'postgres',
-    // It holds for the statements of the start too, which take seconds on a busy machine.
+    // The timeout also applies to statements of the start, which take seconds on a busy machine.
     settings: { REQUEST_TIMEOUT_MS: '5000' },
     run: (net) =>
       connected(net, async (client) => {
@@ -75,7 +75,7 @@ export const scenarios: Scenario[] = [
         await net.rest('GET /store/inventory/1', { title: 'reads do not wait' });
         await net.rest('POST /categories', { body: { name: 'Cats' }, title: 'nor do other writes' });
         await client.query('rollback');
-        // What had only been put off would happen now.
+        // A write that was only delayed, and not cancelled, would run now.
         await pause(300);
         await net.graphql(
           '{ inventoryItem(petId: 1) { quantity } orders { totalCount } categories { nodes { name } } }',

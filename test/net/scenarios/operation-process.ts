@@ -40,7 +40,7 @@ async function ending(environment: Record<string, string>): Promise<Ending> {
   return { code, stdout: process.stdout, stderr: process.stderr };
 }
 
-/** Settings that stop the start, by the name that the message must contain. */
+/** Settings that stop the start, each with a name that the error message must contain. */
 const WRONG: readonly (readonly [name: string, settings: Record<string, string>])[] = [
   ['PORT', { PORT: 'http' }],
   ['DATABASE_URL', { DATABASE_URL: 'mysql://secret@db/shop' }],
@@ -57,10 +57,10 @@ const WRONG: readonly (readonly [name: string, settings: Record<string, string>]
   ['DATA_DIR', { DATA_DIR: '/dev/null/data' }],
 ];
 
-/** The admin, whose windows begin again with each start. */
+/** The admin under a new name for each start, because its quota windows begin again. */
 const since = (start: number): Caller => ({ name: `admin since start ${start}`, headers: { 'x-api-key': ADMIN_KEY } });
 
-/** The lines of the log that have been written whole. */
+/** The complete lines of the log. */
 function logged(net: Net): Record<string, unknown>[] {
   const text = net.server.stdout();
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');

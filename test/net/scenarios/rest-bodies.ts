@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario';
 const BEYOND = '9223372036854775808';
 const LONE = '\ud800';
 
-/** Bodies that are refused, by operation. Each is refused for everything that is wrong with it. */
+/** Bodies that are rejected, by operation. The response reports all faults of a body. */
 const REFUSED: Readonly<Record<string, readonly unknown[]>> = {
   'POST /pets': [
     {},
@@ -71,7 +71,7 @@ const REFUSED: Readonly<Record<string, readonly unknown[]>> = {
   ],
 };
 
-/** Bodies of a pet whose category is no id, or which are no object. */
+/** Bodies for a pet with an invalid category id, and bodies that are not an object. */
 const BAD_IDS = [
   '{"name":"Mia","categoryId":1.0}',
   '{"name":"Mia","categoryId":1e0}',
@@ -126,7 +126,7 @@ const BAD_DATES = [
   '2024-01-01T00:00:00Z ',
 ];
 
-/** Bodies that are taken, though they come close to those that are not. */
+/** Bodies that are accepted, although they are similar to rejected ones. */
 const TAKEN: readonly [line: string, body: unknown][] = [
   ['POST /pets', { name: 'x'.repeat(255), categoryId: 1 }],
   ['POST /pets', { name: '🐕'.repeat(255), categoryId: 1 }],

@@ -88,7 +88,7 @@ async function quota(net: Net): Promise<void> {
     await net.rest('GET /pets?id=99', { as });
     if (as === free) await countedOrNot(net, as);
     await net.rest('GET /rate_limit', { as });
-    // Shows saved usage and usage that waits to be saved together, so it does not matter when it is saved.
+    // The response adds saved and unsaved usage, so it does not matter when usage is saved.
     await net.rest('GET /usage?days=1', { as });
   }
   for (const query of ['days=0', 'days=401', 'days=', 'days=x', 'days=1&days=2', 'since=1'])

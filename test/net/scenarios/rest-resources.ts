@@ -5,7 +5,7 @@ const BEYOND = '9223372036854775808';
 
 const NAMED = { name: 'Mia' };
 const PET = { name: 'Mia', categoryId: 1 };
-/** Every operation on one resource, and a body that it takes. */
+/** Every operation on one resource, with a valid body. */
 const ON_ONE: readonly [method: string, path: string, body?: object][] = [
   ['GET', '/pets/'],
   ['PUT', '/pets/', PET],
@@ -105,7 +105,7 @@ const PLACED: readonly Step[] = [
   ['GET /store/orders?id={one}&id={two}'],
 ];
 
-/** Pet 1 has no stock left, pet 3 four units, pet 4 none. */
+/** Changes of orders. When they begin, pets 1 and 4 have no units in stock, and pet 3 has four. */
 const CHANGED: readonly Step[] = [
   ['PATCH /store/orders/{one}', {}],
   ['PATCH /store/orders/{one}', { quantity: 2 }],
