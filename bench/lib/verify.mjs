@@ -9,8 +9,8 @@ const SAMPLES = [0, 1, 2, 1234];
 
 /**
  * Sends every server the same requests, and compares status, payload and, for GraphQL, the order of fields with the
- * baseline's. In responses to writes only the assigned id is ignored, and the tables must have changed by exactly those
- * writes.
+ * baseline's. For writes, the assigned id is not compared, and the tables must contain exactly the changes that were
+ * written.
  * @returns the differences, by server name; empty if all agree
  */
 export async function verify(work, running, databaseUrl) {

@@ -37,8 +37,8 @@ const SETTINGS = {
    */
   REDIS_URL: setting<string | undefined>(redis, undefined),
   /**
-   * What callers without a key may do. The default is `read`. With the embedded database on a loopback address, the default
-   * is `write` for local requests.
+   * What callers without a key may do. The default is `read`. If the gateway uses the embedded database
+   * and listens on a loopback address, the default for local requests is `write`.
    */
   ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
   /**

@@ -147,7 +147,7 @@ const NAME_LENGTH = 16;
 /** The assumed length of lists whose `@listSize` has no `assumedSize`. */
 const ASSUMED_LENGTH = MAX_PAGE;
 
-/** The facts about the parent objects of a selection that determine the lengths of its lists. */
+/** What is known about the parent objects of a selection. The lengths of the lists in the selection depend on it. */
 interface Place {
   /** For a connection: its fields that are lists with the length of the page, and that length. */
   readonly page?: { readonly fields: readonly string[]; readonly length: Estimate };

@@ -264,7 +264,7 @@ describe('look-ups of keys', () => {
       expect(await send(whole)).toBe(200);
     });
 
-    test('the key is rejected after it was revoked during its look-up', async () => {
+    test('a key that is revoked while it is being looked up is rejected from the next request on', async () => {
       const responses = slowLookUps(key);
       const before = send(key.whole);
       await until(async () => responses.length === 1);

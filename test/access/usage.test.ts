@@ -143,7 +143,7 @@ describe('the sums of requests', () => {
 });
 
 describe('usage is shown', () => {
-  test('to a key for itself, and to an admin for all keys, with one statement for a list of keys', async () => {
+  test('to the owner of a key, and to an admin for all keys; a list of keys takes one SQL statement', async () => {
     const keys = await Promise.all([createKey(100), createKey(100), createKey(100)]);
     for (const [i, key] of keys.entries()) await ask(key, i + 1);
     const own = await gateway.graphql('{ viewer { apiKey { usage(days: 1) { requests } } } }', {}, keys[1]?.headers);

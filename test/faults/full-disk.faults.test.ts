@@ -155,7 +155,7 @@ onSmallDisk('on a full disk', () => {
   test.each([
     ['no space at all', 0],
     ['too little space for a new database', 100],
-  ])('the first start fails with a one-line error with %s', async (_what, left) => {
+  ])('with %s, the first start fails with a one-line error', async (_what, left) => {
     rmSync(data, { recursive: true });
     disk.fill(left);
     const { code, stderr } = await new GatewayProcess({ PORT: '0', ...environment() }).ended;

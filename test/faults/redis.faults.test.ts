@@ -165,7 +165,7 @@ class States {
   constructor(
     private readonly gateway: GatewayProcess,
     private readonly other: Instance,
-    /** A caller whose requests the failed server counted. */
+    /** A caller that was counted on the Redis server that fails. */
     private readonly caller: string,
   ) {}
 

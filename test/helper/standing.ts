@@ -6,7 +6,7 @@ export interface Told {
   readonly remaining: number;
   /** Unix seconds. */
   readonly reset: number;
-  /** Per window: quota, length, requests left, and for how many seconds. */
+  /** Per window: the quota, the length, the requests left, and the seconds until the window ends. */
   readonly windows: Record<string, { q: number; w: number; r: number; t: number }>;
   readonly retryAfter: number | undefined;
 }

@@ -285,7 +285,7 @@ test('an operation that costs more than the quota of a minute or day is rejected
   }
 });
 
-test('requests free of quota are limited to ten times the quota per minute', async () => {
+test('requests that do not count towards the quota are limited to ten times the quota per minute', async () => {
   const { headers } = await keyWith(6);
   const free = [
     '{ __typename }',

@@ -25,7 +25,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   test.each<[string, object, string | null]>([
     ['with name and description, both trimmed', { name: '\tBirds ', description: ' Loud. ' }, 'Loud.'],
     ['without a description', { name: 'Birds' }, null],
-    ['with null for it', { name: 'Birds', description: null }, null],
+    ['with a null description', { name: 'Birds', description: null }, null],
   ])('a category is created %s', async (_how, input, description) => {
     const birds = { id: '3', name: 'Birds', description };
     expect(await categories.create(input)).toEqual(birds);

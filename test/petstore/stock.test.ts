@@ -214,7 +214,7 @@ describe('while orders for a pet are placed', () => {
     for (const { left, held } of await books()) expect(left + held).toBe(9);
   });
 
-  test('removing its stock makes no order fail', async () => {
+  test('removing its stock does not make any order fail', async () => {
     const outcomes = await amongOrders((id) => `mutation { removeInventory(petId: ${id}) { petId } }`);
     expect(outcomes).toEqual(Array(12).fill({ code: undefined, placed: 6 }));
     expect(await books()).toEqual([]);

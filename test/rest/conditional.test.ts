@@ -175,7 +175,7 @@ describe('the ETag of a change', () => {
     expect((await next).status).toBe(200);
   });
 
-  test('equals the ETag of a read for any text', async () => {
+  test('equals the ETag of a later read, for any text', async () => {
     const text = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 40 })
       .map((each) => each.replaceAll('\0', '').trim());

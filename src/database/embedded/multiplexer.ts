@@ -53,8 +53,8 @@ export class Multiplexer {
   private readonly unused: Buffer[] = [];
   private readonly response = new ResponseBuffer();
   /**
-   * PGlite's stack pointer, which is restored after each batch. An SQL error leaves WebAssembly by an exception, which does
-   * not restore it. In 0.5.8, every statement would fail after 1,701 errors (`stack depth limit exceeded`).
+   * PGlite's stack pointer, which is restored after each batch. An SQL error exits WebAssembly through an exception, and
+   * the stack pointer is not restored. In 0.5.8, every statement would fail after 1,701 errors (`stack depth limit exceeded`).
    */
   private readonly stack: { value: unknown };
   private isRunning = false;

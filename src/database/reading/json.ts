@@ -327,7 +327,8 @@ class Format implements Value {
   }
 
   /**
-   * Adds a member whose value may be null. With `omitsNulls`, key and value are one null, for which `format` writes nothing.
+   * Adds a member whose value may be null. With `omitsNulls`, key and value are concatenated: a null value makes the whole
+   * member null, and `format` writes nothing for it.
    */
   addOptional(key: string, value: Value, omitsNulls: boolean): this {
     if (omitsNulls) return this.add({ ...value, sql: `${literal(key)} || ${value.sql}` });

@@ -36,7 +36,7 @@ describe('permissions are restricted to the owner for', () => {
     expect([modeOf(), modeOf('postgres')]).toEqual(['700', '700']);
   });
 
-  test('only the database inside a directory with other files', () => {
+  test('only the database inside, if the directory has other files', () => {
     mkdirSync(join(directory, 'postgres'), { recursive: true, mode: 0o755 });
     writeFileSync(join(directory, 'notes.txt'), '');
     makeDataDirectory(directory);
