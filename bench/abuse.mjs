@@ -6,12 +6,15 @@ import { readOptions } from './lib/options.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 
-/** How many times slower the median of other callers may get, unless it stays below {@link SMALL_MS}. */
+/**
+ * Maximum ratio of the other caller's median response time during an abuse to the median without it. A median below
+ * {@link SMALL_MS} is always allowed.
+ */
 const MOST = 2;
 const SMALL_MS = 2;
-/** The longest that `/livez` may take, in milliseconds. */
+/** Maximum response time of `/livez`, in milliseconds. */
 const LIVEZ_MS = 100;
-/** Connections of the other caller: few, so that its requests wait for the abuse and not for each other. */
+/** Number of connections of the other caller. With so few, its requests are delayed by the abuse and not by each other. */
 const FEW = 2;
 
 const options = readOptions({ seconds: '4' });

@@ -1,13 +1,13 @@
-// Measures how a flood of refused requests from one caller affects another. See README.md.
+// Measures how a flood of rejected requests from one caller slows another caller. See README.md.
 import { load } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
 import { pinLoad } from './lib/process.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 
-/** How much slower the other caller may get. */
+/** Maximum ratio of the other caller's p99 during a flood to its p99 without a flood. */
 const MOST = 3;
-/** Connections of the other caller: few, so that its requests wait for the flood and not for each other. */
+/** Number of connections of the other caller. With so few, its requests are delayed by the flood and not by each other. */
 const FEW = 4;
 
 const options = readOptions();
@@ -19,7 +19,7 @@ function bytes(port, head, body = '') {
 }
 
 let floods = 0;
-/** Each flood comes from its own address, which is not banned yet. */
+/** Each flood comes from a new address, which is not banned yet. */
 const from = () => `x-forwarded-for: 192.0.2.${++floods}`;
 
 /** Floods by a caller without a key: valid requests, which are rejected once its quota is used up, and invalid requests. */

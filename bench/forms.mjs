@@ -1,4 +1,5 @@
-// Measures what the form of a request for a known document costs. See README.md.
+// Compares the costs of a request in different forms: by POST or GET, with the text or the hash of a known document, and
+// with the headers of several clients. See README.md.
 import { createHash } from 'node:crypto';
 import { costOf } from './lib/cost.mjs';
 import { load, prepare } from './lib/load.mjs';
@@ -8,7 +9,7 @@ import { servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 import { works } from './lib/works.mjs';
 
-/** No form may cost more than this many times the cheapest. */
+/** Maximum cost of a form, as a multiple of the cost of the cheapest form. */
 const MOST = 1.3;
 
 const { query } = works[0].request(0).body;
@@ -17,7 +18,7 @@ const conditional = query
   .replace(' name', ' name @include(if: $named)');
 const [, fields] = /\) {(.*)}$/.exec(query);
 const several = query.replace(fields, ` a:${fields} b:${fields} c:${fields}`);
-/** The number of root fields of a form that has several. Its cost is divided by this number. */
+/** The forms with several root fields, and the number of these fields. The cost of such a form is divided by this number. */
 const ROOT_FIELDS = { 'three root fields, each': 3 };
 const hash = (text) => ({
   persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(text).digest('hex') },
@@ -33,7 +34,7 @@ const get = (parameters) => ({
   )}`,
 });
 
-/** The Accept header of urql, and that of Apollo Client 4. */
+/** The Accept headers of urql and of Apollo Client 4. */
 const URQL =
   'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed';
 const APOLLO = 'application/graphql-response+json,application/json;q=0.9';

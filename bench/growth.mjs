@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
 const sizes = options.pets.split(',').map(Number);
 const [limit, floor, mostSearched, runs] = [options.limit, options.floor, options.search, options.runs].map(Number);
 
-/** Opens a store with this number of pets. Fills it unless an earlier run has kept it. */
+/** Opens a store with this number of pets. Fills the store unless an earlier run kept it. */
 async function openStore(pets) {
   const name = `${options.database}_${pets}`;
   const url = databaseUrl(name);
@@ -62,16 +62,16 @@ console.log(
   `${await serverVersion()} · better quartile of ${runs} runs · at most ${limit} times the small store's time or ${floor} ms, searches at most ${mostSearched} ms\n`,
 );
 console.log(`| list | ${few} pets, ms | ${many} pets, ms | ratio | |\n| --- | ---: | ---: | ---: | --- |`);
-/** How many rows the totals of a list count in a store. */
+/** The number of rows that PostgreSQL counts in a store for the totals of a list. */
 async function countedBy(list, database) {
   const totals = await list.counts(database);
   return totals.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Milliseconds to count one row: to find it by an index, and then check it in its table. */
+/** Time to count one row, in milliseconds. PostgreSQL finds the row by an index and then checks it in its table. */
 const PER_ROW = 0.003;
 const slow = [];
-/** The times in the small store. */
+/** The time of each list in the small store, by the list's name. */
 const small = new Map();
 for (const list of listsOf()) {
   if (!list.name.includes(options.only)) continue;

@@ -20,8 +20,8 @@ const chosenServers = startable(pick(servers, options.only, 'only')).filter((ser
 );
 
 /**
- * Runs one workload: compares all responses, warms up all servers, then runs the rounds with each number of connections, each
- * server once per round.
+ * Runs one workload. First compares the responses of all servers, and warms the servers up. Then runs the rounds for each
+ * number of connections. Each round measures every server once.
  */
 async function compete(work, running, url) {
   const field = running

@@ -11,7 +11,10 @@ import { works } from './lib/works.mjs';
 /** Samples per run; the first ones are warm-up. */
 const SAMPLES = 20;
 const WARM_UP = 6;
-/** Allowed growth from the first to the second half of a run. Filling caches stay below it; more growth is a leak. */
+/**
+ * Allowed growth from the first to the second half of a run. Caches that fill up grow less than this; more growth indicates
+ * a leak.
+ */
 const MOST = 1.15;
 const SETTLE_MS = 500;
 const COLLECTOR = fileURLToPath(new URL('lib/collect-garbage.cjs', import.meta.url));

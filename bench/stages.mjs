@@ -1,4 +1,5 @@
-// Shows what the stages of a request cost, by switching one at a time off and on inside one process. See README.md.
+// Shows how much each stage of a request costs. Switches the stages off and on, one at a time, in a running process. See
+// README.md.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ const crews = [1, 2].map((size) => ({
   env: { ...redis.env, WEB_CONCURRENCY: String(size) },
 }));
 
-/** A workload that uses almost only CPU of the gateway, and little of the load generator and PostgreSQL. */
+/** A workload that uses much CPU time in the gateway, and little in the load generator and PostgreSQL. */
 const introspection = {
   name: 'introspection',
   title: 'introspection',

@@ -1,9 +1,10 @@
 import Fastify, { LogController } from 'fastify';
 
 /**
- * The application of a hand-written baseline: plain Fastify, or with `PLUGINS` also the usual plugins of a public API.
- * They do a part of the gateway's work: a rate limit per API key with one window in memory, CORS, security headers, ETags,
- * load shedding, request ids, and an access log. They do not authenticate keys, queue callers fairly, or record usage.
+ * The application of a hand-written baseline: plain Fastify, or, if `PLUGINS` is set, Fastify with the usual plugins of a
+ * public API. The plugins do a part of the gateway's work: a rate limit per API key with one window in memory, CORS,
+ * security headers, ETags, load shedding, request ids, and an access log. They do not authenticate keys, queue callers
+ * fairly, or record usage.
  */
 export async function application() {
   if (!process.env.PLUGINS) return Fastify();

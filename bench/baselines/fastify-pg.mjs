@@ -1,4 +1,4 @@
-// Fastify with JSON schemas on both sides and node-postgres.
+// Fastify with node-postgres, and with JSON schemas for requests and responses.
 import pg from 'pg';
 import { application } from './app.mjs';
 import { rows } from './pool.mjs';

@@ -103,7 +103,10 @@ const loaders = {
   },
 };
 
-/** Disables the loader's cache per request, whose keys are serialised objects. Of the two documented ways this is faster. */
+/**
+ * Disables the loader's per-request cache, which serialises objects to make its keys. Mercurius documents both ways, and
+ * without the cache it is faster.
+ */
 function uncached(loader) {
   return { loader, opts: { cache: false } };
 }

@@ -5,13 +5,13 @@ import pg from 'pg';
 import { WebSocket } from 'ws';
 
 let addresses = 0;
-/** Each abuse comes from its own address. */
+/** Returns a new client address, so that each abuse comes from a different one. */
 const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresses % 250)}`;
 
 /**
- * Sends documents again and again.
+ * Sends one document after another on each connection, until the time is up.
  * @param hasKey whether the caller has a key whose quota is not used up.
- * @returns how often each status, or error code, came back.
+ * @returns the number of responses by status and error code, as text.
  */
 const documents =
   (documentOf, connections = 8, hasKey = false) =>
@@ -148,7 +148,10 @@ async function newKey(url, adminKey) {
 const searches = (n, shape = '') =>
   `{ ${repeat(12, (i) => `c${shape}_${i}: pets(filter: { name: "${n} ${i}" }) { totalCount }`)} }`;
 
-/** Allowed increase of other callers' response times by these searches, in milliseconds. They keep the database busy. */
+/**
+ * Allowed increase of the other caller's median response time during these searches, in milliseconds. The searches keep the
+ * database busy.
+ */
 const SEARCHES_MS = 40;
 
 /** Keeps 200 searches in flight, from one caller. */

@@ -2,13 +2,19 @@
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 
-/** Keeps `sockets` requests open that have sent only one of nine bytes of their body. @returns how to stop it. */
+/**
+ * Keeps a number of requests (`sockets`) open. Each has sent only one of the nine bytes of its body.
+ * @returns a function that stops the attack.
+ */
 export function halfSentBodies(port, sockets = 1010) {
   const head = `POST /pets HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
   return keepOpen(port, sockets, head);
 }
 
-/** Keeps `sockets` requests open whose heads never end. @returns how to stop it. */
+/**
+ * Keeps a number of requests (`sockets`) open, and never completes their headers.
+ * @returns a function that stops the attack.
+ */
 export function halfSentHeads(port, sockets = 1010) {
   return keepOpen(port, sockets, `GET /pets HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`);
 }
@@ -33,7 +39,10 @@ function keepOpen(port, sockets, text) {
   };
 }
 
-/** Sends one message over and over, as fast as it can, and connects again when it is disconnected. @returns how to stop it. */
+/**
+ * Sends one message again and again, as fast as possible. Reconnects when it is disconnected.
+ * @returns a function that stops the attack.
+ */
 export function messageFlood(port, message = '{"type":"ping"}') {
   let isOver = false;
   let socket;

@@ -28,7 +28,10 @@ function descends(id, ancestor, processes) {
   return false;
 }
 
-/** Fields after the command name (proc_pid_stat(5)): 4 parent, 14 and 15 CPU, 24 pages. */
+/**
+ * Reads fields of `/proc/<pid>/stat`, numbered as in proc_pid_stat(5): 4 is the parent, 14 and 15 are CPU times, 24 is the
+ * number of resident pages.
+ */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -34,7 +34,10 @@ export async function applyMigrations(url) {
   }
 }
 
-/** Inserts the same rows on every run. Autovacuum is disabled, since it would slow only some servers. `restore` vacuums. */
+/**
+ * Inserts the same rows on every run. Autovacuum is disabled, since it would run while some servers are measured and not
+ * while others are. `restore` vacuums instead.
+ */
 export async function fill(url) {
   await run(url, ROWS);
   await run(url, 'vacuum analyze');

@@ -9,9 +9,9 @@ const CATEGORIES = 50;
 const RARE = BigInt(CATEGORIES + 1);
 
 /**
- * Fills a store. Every filter has common and rare values: one category has a single pet, one in 500 pets has the rarest
- * status, and one in 1,000 is out of stock. The first words of names occur in 90, 9, 1 and 0.1 % of the pets, and one in a
- * single pet. The last words occur in 8 and 1 %.
+ * Fills a store. Every filter has common and rare values. One category has a single pet. One in 500 pets has the rarest
+ * status, and one in 1,000 is out of stock. First words of names occur in 90, 9, 1 or 0.1 % of the pets, or in a single pet.
+ * Last words occur in 8 or 1 % of the pets.
  */
 export async function fillStore(url, pets) {
   const client = new pg.Client({ connectionString: url });
@@ -91,7 +91,8 @@ const ORDERS = {
 /**
  * The measured reads: the total of every list with each filter, and its pages in each sort order. Pages begin at the start
  * of the list, in the middle of the table, or ten rows before the end, or are read backward from the end. A read of nested
- * lists may take `times` as long as the read named `like`: that list has more rows in the small store than a nested list.
+ * lists may also take `times` as long as the read named `like` took in the small store, since the nested lists may have few
+ * rows there.
  */
 export function listsOf() {
   return [

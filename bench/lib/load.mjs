@@ -4,7 +4,10 @@ import { accept } from './works.mjs';
 
 /** Number of distinct requests prepared; they are sent in turn. */
 const PREPARED = 2_000;
-/** The same for new documents: so many that the gateway has evicted a document before it is sent again. */
+/**
+ * Number of requests prepared for a workload of new documents. With so many, the gateway has evicted a document before it is
+ * sent again.
+ */
 const PREPARED_ONCE = 20_000;
 
 /** The bytes of one workload's requests, prepared before the clock starts. */

@@ -33,8 +33,8 @@ function percentile(sorted, share) {
 }
 
 /**
- * The better quartile of each figure of several rounds, and the maximum of memory. Other load on the machine only makes
- * figures worse, but a single best round may be luck. Of three rounds, the quartile is the best round.
+ * The better quartile of each figure over several rounds. For memory it is the maximum. Other load on the machine only makes
+ * figures worse, but a single best round may be luck. With three rounds, the quartile is the best round.
  */
 export function better(rounds) {
   const quartile = (figure, share) =>

@@ -30,7 +30,7 @@ export function readOptions({ rounds = '3', seconds = '3', connections = '16' } 
   };
 }
 
-/** The entries of a table that `wanted` names; all of them if it is undefined. */
+/** The entries of a table that `wanted` names; all entries if `wanted` is undefined. */
 export function pick(table, wanted, flag) {
   const unknown = wanted?.filter((name) => !table.some((entry) => entry.name === name)) ?? [];
   if (unknown.length) {

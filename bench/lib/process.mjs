@@ -9,7 +9,7 @@ const STOP_TIMEOUT_MS = 12_000;
 
 const running = new Set();
 
-/** Whether servers and load generator each have their own core: otherwise they share one, and the figures mean less. */
+/** Whether the servers and the load generator run on separate cores. If they share cores, the figures are less reliable. */
 export const pinned = availableParallelism() >= 2 && spawnSync('taskset', ['--version']).status === 0;
 
 /** Keeps this process, which generates the load, off the servers' core. */
@@ -18,7 +18,7 @@ export function pinLoad() {
 }
 
 /**
- * Starts a server on the first core, or on all if it is `unpinned`, and waits until it responds.
+ * Starts a server on the first core, or on all cores if it is `unpinned`. Waits until the server responds.
  * @returns its `pid`, `port` and `url`, and `stop`
  */
 export async function start({ name, script, flags = [], env, unpinned }, databaseUrl, nodeFlags = []) {

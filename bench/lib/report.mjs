@@ -28,7 +28,7 @@ function isOf(work, connections) {
   return (entry) => entry.work === work && entry.connections === connections;
 }
 
-/** All figures of every workload and server, as a Markdown table, and what failed. */
+/** All figures of every workload and server, as a Markdown table, and a list of the failures. */
 export function details(results) {
   const figures = table(
     2,
@@ -79,7 +79,7 @@ function table(texts, header, rows) {
   return [padded[0], rule, ...padded.slice(1)].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** What a reader needs to reproduce the table. */
+/** The date, machine, versions and options of a run, so that a reader can reproduce the table. */
 export function circumstances(postgres, pinned, { rounds, seconds }) {
   const processors = cpus();
   const machine = `${processors[0].model.trim()}, ${processors.length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;

@@ -17,7 +17,7 @@ export function selfTimes(profiles, from, to) {
     let at = startTime;
     samples.forEach((id, i) => {
       at += timeDeltas[i];
-      // A sample stands for the time until the next one.
+      // A sample represents the time until the next sample.
       const frame = frames.get(id);
       const us = Math.max(0, timeDeltas[i + 1] ?? 0);
       if (at < from || at > to || frame.functionName === '(idle)') return;

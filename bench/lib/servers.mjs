@@ -6,7 +6,7 @@ const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const gateway = at('../dist/main.js');
 /** The V8 flags of `npm start`. */
 const flags = JSON.parse(readFileSync(at('../package.json'), 'utf8')).scripts.start.match(/--\S+/g) ?? [];
-/** The Redis used by the gateway with limits in Redis. */
+/** The Redis server for the gateway that keeps its limits in Redis. */
 export const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 
 /** The key sent with every request, to the baselines too. */
@@ -24,11 +24,12 @@ const both = ['graphql', 'rest'];
  * @property {string} title its row in the table
  * @property {string} script the script Node runs
  * @property {('graphql' | 'rest')[]} faces the workloads it takes part in
- * @property {('graphql' | 'rest')[]} [baselineOf] the workloads whose ratios are relative to it
- * @property {boolean} [gateway] migrates the database, has keys and quotas
- * @property {boolean} [embedded] keeps its data in a directory of its own
+ * @property {('graphql' | 'rest')[]} [baselineOf] the workloads for which this server is the baseline of the ratios
+ * @property {boolean} [gateway] whether it is the gateway, which migrates the database and has keys and quotas
+ * @property {boolean} [embedded] whether it uses the embedded database, in a separate directory
  * @property {string[]} [flags] flags for Node
- * @property {Record<string, string>} [env] in addition to PORT, HOST, DATABASE_URL and NODE_ENV=production
+ * @property {Record<string, string>} [env] environment variables in addition to PORT, HOST, DATABASE_URL and
+ * NODE_ENV=production
  */
 
 /** @type {Server[]} */
@@ -97,7 +98,7 @@ export const servers = [
   },
 ];
 
-/** The servers that can start: the gateway only once it is built. */
+/** The servers whose scripts exist. The gateway can start only after it was built. */
 export function startable(table) {
   const missing = table.filter(({ script }) => !existsSync(script));
   if (missing.length) {

@@ -26,7 +26,10 @@ export async function onStage(servers, database, act, nodeFlags) {
 /** The data directories of embedded databases, which are deleted at the end. */
 const directories = [];
 
-/** The gateway migrates an empty database itself. In a run without it, this function applies the same migrations. */
+/**
+ * Creates and fills the database, and starts the servers. The gateway migrates an empty database itself. If no gateway runs,
+ * this function applies the same migrations.
+ */
 async function setStage(servers, database, nodeFlags) {
   const url = databaseUrl(database);
   await createDatabase(database);

@@ -12,7 +12,7 @@ let off;
 
 /** Replaces a function of a module or class while its stage is off. @param replace makes the replacement of the original. */
 function switchable(stage, owner, name, replace) {
-  const original = owner[name];
+  const original = functionOf(owner, name);
   const replacement = replace(original);
   owner[name] = function (...args) {
     return (off === stage ? replacement : original).apply(this, args);
@@ -21,11 +21,17 @@ function switchable(stage, owner, name, replace) {
 
 /** Replaces the hook that a function returns. */
 function switchableHook(stage, owner, name, hook) {
-  const original = owner[name];
+  const original = functionOf(owner, name);
   owner[name] = (...args) => {
     const made = original(...args);
     return (...request) => (off === stage ? hook : made)(...request);
   };
+}
+
+/** @throws Error if there is no such function: the stage would measure nothing. */
+function functionOf(owner, name) {
+  if (typeof owner[name] !== 'function') throw new Error(`${name} is not a function of the gateway`);
+  return owner[name];
 }
 
 /** A function that calculates once. @param isKept whether a result is the one to repeat. */
@@ -62,7 +68,7 @@ switchable(
 );
 switchable('access log and metrics', AccessLog.prototype, 'logResponse', () => () => undefined);
 switchable('constant headers', hooks, 'setConstantHeaders', () => () => undefined);
-switchableHook('limit headers', hooks, 'completeResponses', (_request, _reply, payload, done) => done(null, payload));
+switchableHook('limit headers', hooks, 'addHeaders', (_request, _reply, payload, done) => done(null, payload));
 switchableHook('CORS', cors, 'allowOrigins', next);
 switchableHook('early rejection', early, 'rejectEarly', next);
 

@@ -4,7 +4,7 @@ import { restore, totals } from './database.mjs';
 import { API_KEY } from './servers.mjs';
 import { accept } from './works.mjs';
 
-/** The requests of each workload to which all servers must respond alike. */
+/** The indexes of the requests that are compared in each workload. All servers must respond to them alike. */
 const SAMPLES = [0, 1, 2, 1234];
 
 /**
@@ -35,7 +35,7 @@ export async function verify(work, running, databaseUrl) {
   return wrong;
 }
 
-/** Returns the result of `action`, after checking that the tables changed by exactly the samples' writes. */
+/** Runs `action`, checks that it changed the tables by exactly the writes in `SAMPLES`, and returns its result. */
 async function changing(work, databaseUrl, action) {
   const before = await totals(databaseUrl);
   const result = await action();

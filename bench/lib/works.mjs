@@ -6,9 +6,9 @@ import { PETS } from './database.mjs';
  * @property {string} name its name for `--work`
  * @property {string} title its row in the table
  * @property {'graphql' | 'rest'} face
- * @property {boolean} [once] a request is sent again only after many thousand others
- * @property {boolean} [filters] uses filters and totals, which only the gateway has
- * @property {boolean} [writes] its responses contain an id assigned by the service
+ * @property {boolean} [once] whether a request is sent again only after many thousand other requests
+ * @property {boolean} [filters] whether it uses filters and totals, which only the gateway supports
+ * @property {boolean} [writes] whether its responses contain an id that the service assigned
  * @property {(i: number) => { method: string, path: string, body?: object, headers?: object }} request the i-th request of a
  * deterministic sequence
  */
@@ -43,7 +43,7 @@ function unseen(name, title, queryOf, more = {}) {
   return { name, title, face: 'graphql', request, once: true, ...more };
 }
 
-/** Counts pets by a name that no pet has, because the document is measured and not the search. */
+/** Counts pets by a name that no pet has: the workload measures how a new document is handled, not the search. */
 const countOf = (id) => `pets(filter: { name: "zzqx${id}" }) { totalCount }`;
 
 /** @type {Work[]} */

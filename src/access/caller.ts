@@ -33,12 +33,18 @@ export function anonymousCaller(address: string, access: AnonymousAccess): Accou
   return { id: address, quota: PLANS.FREE, plan: 'FREE', scopes: ANONYMOUS_SCOPES[access] };
 }
 
-/** The account of a caller. All callers are accounts: {@link anonymousCaller} and {@link keyCaller} create them. */
+/**
+ * The account of a caller. Every caller is an account, because only {@link anonymousCaller} and {@link keyCaller} create
+ * callers.
+ */
 export function accountOf(caller: Caller): Account {
   return caller as Account;
 }
 
-/** The caller with an API key. Its requests are counted for the key, from any client address. */
+/**
+ * The caller that an API key identifies. Its requests count towards the key's quota, from whichever client address they
+ * come.
+ */
 export function keyCaller(apiKey: StoredKey): Account {
   return {
     id: apiKey.id,

@@ -21,7 +21,7 @@ interface Entry {
   readonly key: ApiKey | undefined;
   readonly caller: Account | undefined;
   lastUseSavedAt: number;
-  /** Whether this entry was read because a secret did not match the previously cached entry of the key. */
+  /** Whether the key was looked up again because a secret did not match the previously cached entry. */
   isRechecked: boolean;
 }
 
@@ -38,7 +38,7 @@ export class KeyCache implements Keys {
   private readonly entries = new LRUCache<string, Entry>({
     max: MAX_KEYS,
     ttl: CACHED_MS,
-    // Without this lru-cache would start a timer to cache the clock.
+    // Without this option, lru-cache would start a timer that caches the current time.
     ttlResolution: 0,
     perf: performance,
     fetchMethod: (id) => this.read(id),
@@ -46,7 +46,7 @@ export class KeyCache implements Keys {
     ignoreFetchAbort: true,
     noDeleteOnFetchRejection: true,
   });
-  /** The last verified key of each connection. If the client sends the same key again, it need not be hashed. */
+  /** The last verified key of each connection. If the client sends the same key again, it is not hashed again. */
   private readonly verified = new WeakMap<object, Verified>();
 
   constructor(
@@ -55,9 +55,9 @@ export class KeyCache implements Keys {
   ) {}
 
   /**
-   * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Synchronous
-   * if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since another
-   * instance may have rotated it.
+   * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Returns no
+   * promise if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since
+   * another instance may have rotated it.
    * @param connection the connection of the request; a verified key is cached with it.
    */
   recognise(presented: string, connection?: object): Account | undefined | Promise<Account | undefined> {

@@ -62,7 +62,10 @@ export function isSame(a: string, b: string): boolean {
   return difference === 0;
 }
 
-/** Creating a binary string and converting it to a buffer takes Node half as long as creating a buffer directly. */
+/**
+ * The SHA-256 of a secret. Hashing to a binary string and converting that to a buffer takes half as long as hashing to a
+ * buffer.
+ */
 function digest(secret: string): Buffer {
   return Buffer.from(hash('sha256', secret, 'binary'), 'binary');
 }

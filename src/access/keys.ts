@@ -11,15 +11,15 @@ import type { KeyCache } from './key-cache';
 import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';
 
-/** Hashes are read only to verify or rotate a secret. */
+/** Omits the hashes of secrets from a query. They are read only to verify or rotate a secret. */
 const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 
 /** How long the old secret of a rotated key is accepted, in seconds: at most 30 days. */
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
- * Creates, changes and revokes API keys (contract, section 6). Updates and rotations are rare, so they run one at a time.
- * No concurrent update or rotation can therefore invalidate their checks.
+ * Creates, changes and revokes API keys (contract, section 6). Updates and rotations run one at a time, so that no
+ * concurrent update or rotation can invalidate their checks. They are rare, so this does not slow callers.
  */
 export class ApiKeyService {
   /** @param now milliseconds of the Unix epoch. */
@@ -105,7 +105,10 @@ export class ApiKeyService {
   }
 }
 
-/** A key whose plan is no longer ENTERPRISE loses its custom limits, unless the input sets them too. */
+/**
+ * Merges an update into a key. If the new plan is not ENTERPRISE, the key loses its custom limits. If the input sets such
+ * limits, they are kept, and `check` rejects them.
+ */
 function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
   const plan = input.plan ?? known.plan;
   const kept = plan === 'ENTERPRISE' ? known : { perMinute: null, perDay: null };
@@ -208,10 +211,11 @@ function active() {
 }
 
 /**
- * Ensures that an admin key exists: `given` if it is set, otherwise a new key, unless the database already has any key.
+ * Ensures that an admin key exists. Adds the key `given` if it does not exist yet. Without `given`, adds a new key if the
+ * database has no keys.
  * @param now milliseconds of the Unix epoch.
  * @returns the full text of a generated key, to be shown once.
- * @throws Error if `given` is malformed, or a key with its id exists with another secret: the given key would not work.
+ * @throws Error if `given` is malformed, or if the key with this id has another secret, so that `given` would be rejected.
  */
 export function ensureAdminKey(
   database: Database,

@@ -10,7 +10,7 @@ export interface UsageDay extends Usage {
   readonly date: string;
 }
 
-/** The range of the number of days in a query. */
+/** The minimum and maximum number of days in a query. */
 export const DAYS = { minimum: 1, maximum: KEPT_DAYS } satisfies Rule;
 
 export const DEFAULT_DAYS = 30;
@@ -34,7 +34,7 @@ export class UsageService {
   ) {}
 
   /**
-   * The usage of callers on the last `days` days, today included. It has an entry for every day, oldest first.
+   * The usage of callers on the last `days` days, today included. Each caller has an entry for every day, oldest first.
    * @throws ProblemError `BAD_USER_INPUT`.
    */
   async daily(session: Session, callers: readonly string[], days: number): Promise<Map<string, UsageDay[]>> {

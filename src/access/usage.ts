@@ -48,8 +48,8 @@ type Days = Map<number, Map<string, Counts>>;
 
 /**
  * Counts the usage of callers in this process. Every few seconds and at shutdown, one statement adds the counts to the
- * totals in the database. A failed save is retried. If it had succeeded and only its response was lost, the usage counts
- * twice.
+ * totals in the database. A failed save is retried. If the save succeeded and only its response was lost, the usage is
+ * counted twice.
  */
 export class UsageRecorder {
   private days: Days = new Map();

@@ -55,7 +55,7 @@ export interface App {
   readonly drain: Drain;
   /** `Petstore Gateway 1.0.0` */
   readonly product: string;
-  /** The path of the first GET operation without path parameters, as an example: `/pets`. */
+  /** The path of the first GET operation without path parameters, such as `/pets`. The banner shows it as an example. */
   readonly firstList: string | undefined;
 }
 

@@ -22,7 +22,8 @@ const SETTINGS = {
   /** Address to listen on. */
   HOST: setting(text, '127.0.0.1'),
   /**
-   * Number of worker processes. With more than one, DATABASE_URL and REDIS_URL are required, and METRICS_PORT for metrics.
+   * Number of worker processes. With more than one, DATABASE_URL and REDIS_URL are required. Metrics are then available only
+   * with METRICS_PORT.
    */
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
   /** `postgresql://` URL. Without it, the gateway uses the embedded PostgreSQL in DATA_DIR. */
@@ -47,10 +48,11 @@ const SETTINGS = {
   ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
   /** Proxies whose X-Forwarded-For is trusted: addresses and CIDRs, comma-separated, or a number of hops. */
   TRUST_PROXY: setting<string[] | number | undefined>(proxies, undefined),
-  /** Number of rejected requests within one window after which the caller is banned. */
+  /** Number of rejected requests within one rate-limit window after which the caller is banned. */
   BAN_AFTER: setting(integer(1, 1_000_000), 20),
   /**
-   * Length of a ban in seconds. A ban that starts within a day of the caller's previous ban lasts twice as long as that one.
+   * Length of a ban in seconds. A ban that starts within a day of the caller's previous ban lasts twice as long as the
+   * previous ban.
    */
   BAN_SECONDS: setting(integer(1, 86_400), 60),
   /** Maximum length of a ban in seconds. */
@@ -73,7 +75,7 @@ const SETTINGS = {
   TRUSTED_DOCUMENTS_ONLY: setting(flag, false),
   /** Whether the schema is a subgraph of Apollo Federation 2. */
   SUBGRAPH: setting(flag, false),
-  /** Time limit for the headers of a request to arrive. After it the response is 408. */
+  /** Time limit for the headers of a request to arrive. If they take longer, the response is 408. */
   HEADERS_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
   /** How long an idle connection is kept open. It must be longer than the idle timeout of a load balancer in front. */
   KEEP_ALIVE_TIMEOUT_MS: setting(integer(100, 600_000), 72_000),
@@ -89,7 +91,9 @@ const SETTINGS = {
    * stop sending requests.
    */
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
-  /** Separate port for `/metrics`, which needs no key. Without it, `/metrics` is on PORT and needs an admin key. */
+  /**
+   * Separate port for `/metrics`, where it needs no key. Without this setting, `/metrics` is on PORT and needs an admin key.
+   */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
   /** Origins, comma-separated, whose pages may call the gateway from a browser. By default, all origins may. */
   CORS_ORIGINS: setting<string[] | undefined>(origins, undefined),
@@ -213,7 +217,7 @@ function isRange(range: string): boolean {
 
 /**
  * Splits a comma-separated list.
- * @throws Error if the list is empty. It would allow nothing, but was probably meant as "not set".
+ * @throws Error if the list is empty. An empty list would allow nothing, but was probably meant as "not set".
  */
 function list(value: string): string[] {
   const items = value

@@ -55,7 +55,7 @@ interface Result {
 }
 
 interface Command {
-  /** The command's argument, in the words of the error message. */
+  /** The argument that the command takes, as worded in the error message. */
   readonly takes: 'no id' | 'one id' | 'one id or address' | 'at most one id';
   run(call: Call, options: Options, target: string): Promise<Result>;
 }
@@ -195,7 +195,7 @@ function shownOnce(what: string, key: WithSecret): Result {
   return { json: key, rows: [key.apiKey], remark: `\n${what}, shown only once:\n\n  ${key.secret}` };
 }
 
-/** The GraphQL input with the given options only. An update leaves fields that are not given unchanged. */
+/** The GraphQL input. It contains only the options that were given, so that an update leaves all other fields unchanged. */
 function inputFrom({ name, plan, scopes, expires, ...options }: Options): object {
   const { 'per-minute': perMinute, 'per-day': perDay } = options;
   return {

@@ -15,7 +15,7 @@ const usageOf = ({ what, unit, default: usual, max, scaled }: Samples) =>
   --help     show this help
 
 It opens the same database as the server: DATABASE_URL, or else the embedded one in DATA_DIR, which only one process at a
-time can open. Stop the server meanwhile: its data stay.
+time can open: stop the server first.
 `;
 
 /** Time limit of a statement, in milliseconds. It is long because no client waits for the statement. */

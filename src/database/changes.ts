@@ -2,11 +2,14 @@ export type ChangeKind = 'CREATED' | 'UPDATED' | 'DELETED';
 
 /** A change to a row. Its new state is not included; consumers read it if they need it. */
 export interface Change<Row = object> {
-  /** The kind of row that has changed, such as `pet`. Subscriptions are to a topic. */
+  /** The kind of row that has changed, such as `pet`. Clients subscribe to a topic. */
   readonly topic: string;
   readonly kind: ChangeKind;
   readonly id: bigint;
-  /** The previous state. For a deletion it is the complete row, for an update the known fields that a filter may test. */
+  /**
+   * The previous state of the row. For a deletion it is complete. For an update it has only known fields that a filter may
+   * test.
+   */
   readonly before?: Partial<Row>;
 }
 

@@ -20,7 +20,7 @@ export interface Session {
   readonly work: Work;
   /**
    * Runs one prepared statement that only reads. Returns `int8` as `bigint`, and `timestamptz` as `Date`.
-   * @param isShortRead whether the statement reads few rows by an index, so that it may share a connection.
+   * @param isShortRead whether the statement reads only a few rows through an index, and so may run on a shared connection.
    * @throws Ended at the deadline; otherwise the driver's error, which {@link failureOf} classifies.
    */
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
@@ -32,8 +32,9 @@ export interface Session {
    */
   write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]>;
   /**
-   * Runs `work` in one transaction, which is rolled back if `work` throws. Inside a transaction, `work` becomes part of it.
-   * Serialization failures and deadlocks are retried a few times, so `work` must have no other side effects.
+   * Runs `work` in one transaction, which is rolled back if `work` throws. If the session is already inside a transaction,
+   * `work` becomes part of that transaction. Serialization failures and deadlocks are retried a few times, so `work` must
+   * have no other side effects.
    * @throws Ended at the deadline, or OutcomeUnknown if the commit had already been sent.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
@@ -67,7 +68,7 @@ export interface Database extends Session {
   close(): Promise<void>;
 }
 
-/** Total and idle connections, and the number of statements and transactions waiting for one. */
+/** The number of all connections, of idle connections, and of statements and transactions that wait for a connection. */
 export interface PoolLoad {
   readonly total: number;
   readonly idle: number;

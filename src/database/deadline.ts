@@ -10,7 +10,7 @@ const TICK_MS = 10;
  */
 export class Deadline {
   private readonly endsAt: number;
-  /** Most operations have no listeners. */
+  /** Created on demand, since most operations have no listeners. */
   private listeners: (() => void)[] | undefined;
   private timer: NodeJS.Timeout | undefined;
   private cause: Ended | undefined;
@@ -73,7 +73,7 @@ export class Ended extends Error {}
 /** One instance for all requests, since creating an error with its stack trace takes 16 µs. */
 export const UNWANTED = new Ended('Nobody waits for this any more.');
 
-/** The work was cancelled, or its connection lost, after its commit had been sent: the outcome is unknown. */
+/** The work was cancelled, or its connection was lost, after its commit had been sent. So the outcome is unknown. */
 export class OutcomeUnknown extends Error {}
 
 function overdue(ms: number): Ended {

@@ -2,7 +2,7 @@ import type { PoolLoad, Statement, Written } from './database';
 import type { Work } from './deadline';
 import type { Prisma } from './generated/client';
 
-/** A `short-read` reads few rows by an index, and may share a connection with other short reads. */
+/** A `short-read` reads only a few rows through an index. It may share a connection with other short reads. */
 export type StatementKind = 'short-read' | 'read' | 'write';
 
 /** A statement to run outside of a transaction. */

@@ -11,7 +11,10 @@ interface CallerQueue {
 /** The fraction of the slots and of the queue that one caller may take. */
 const MOST_OF_ONE_CALLER = 0.75;
 
-/** Semaphore with a FIFO per caller, served round-robin; one caller holds at most three quarters of the slots. */
+/**
+ * A semaphore with a FIFO queue for each caller. It serves the queues round-robin. One caller holds at most three quarters
+ * of the slots.
+ */
 export class FairSemaphore {
   /** The callers that hold a slot or wait for one. */
   private readonly callers = new Map<string, CallerQueue>();

@@ -20,7 +20,10 @@ export function migrationsOn(client: Client): MigrationConnection {
 /** The migrations directory; `src` and `dist` are one level below the project root. */
 export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migrations');
 
-/** The advisory lock of Prisma's CLI. With it, starting instances and the CLI wait for each other. */
+/**
+ * The advisory lock that Prisma's CLI takes. Starting instances take it, too, so that instances and the CLI wait for each
+ * other.
+ */
 const ADVISORY_LOCK = 72707369;
 
 const LEDGER = `create table if not exists _prisma_migrations (
@@ -38,10 +41,10 @@ const RECORD =
   'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count, logs) values ($1, $2, $3, $4, $5)';
 
 /**
- * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so
- * that Prisma's CLI can continue from there. A failed migration is recorded, and stops this and every later start. The
- * lock and the settings are scoped to a transaction, so a pooler may use a different connection for each transaction.
- * On a read-only database, `migrate` only checks that no migration is pending.
+ * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so that
+ * Prisma's CLI can continue from there. A failed migration is recorded. It prevents this start and every later start until
+ * it is repaired. The lock and the settings are scoped to a transaction, so a pooler may use a different connection for each
+ * transaction. On a read-only database, `migrate` only checks that no migration is pending.
  *
  * Prisma's CLI is not used: it downloads an engine, is not in the image, and cannot migrate the embedded database.
  * @throws Error with a one-line message that names the migration.
@@ -101,7 +104,7 @@ async function pending(connection: MigrationConnection, migrations: Migration[])
 async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
   await connection.script('begin');
   try {
-    // A migration may take long, and so may waiting for another instance's migration.
+    // There is no time limit: a migration may take long, and so may the wait for another instance that is migrating.
     await connection.script("set local statement_timeout to 0; set local timezone to 'UTC'");
     await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     await connection.script(LEDGER);

@@ -25,8 +25,8 @@ export function settled<T>(
       (result) => {
         stop();
         const { reason } = deadline;
-        // If a commit is cancelled while it waits for a synchronous standby, PostgreSQL reports success, but the standby may
-        // lack it. If the client has disconnected (`UNWANTED`), nobody needs the error.
+        // If a commit is cancelled while it waits for a synchronous standby, PostgreSQL reports success, although the
+        // standby may lack the commit. If the client has disconnected (`UNWANTED`), nobody needs the error.
         if (!isCertain && reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
         else resolve(result);
       },
@@ -46,7 +46,7 @@ export function reported(error: unknown, deadline: Deadline, isSent: boolean): u
   return isCut && deadline.reason ? deadline.reason : error;
 }
 
-/** Whether work was rejected because of its deadline; Prisma may wrap the reason. */
+/** Whether the deadline caused the error. Prisma may wrap the deadline's reason in another error. */
 function isCausedByEnd(error: unknown): boolean {
   return error instanceof Ended || (error instanceof Error && error.cause instanceof Ended);
 }

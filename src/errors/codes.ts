@@ -10,7 +10,7 @@ export interface ErrorEntry {
   readonly message: string;
 }
 
-/** The gateway's own codes, by status; codes of successful HTTP responses come last. */
+/** The gateway's own codes, sorted by status. Codes of successful HTTP responses come last. */
 const TABLE = {
   BAD_REQUEST: {
     status: 400,
@@ -185,7 +185,7 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code);
 }
 
-/** All error codes with their meanings, by HTTP status. Codes of successful HTTP responses come last. */
+/** All error codes with their meanings, sorted by HTTP status. Codes of successful HTTP responses come last. */
 export type Catalogue = ReadonlyMap<string, ErrorEntry>;
 
 /** Adds the codes of domains to the gateway's codes. */

@@ -9,13 +9,18 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** An error in a response: the `Error` object of the specification (section 7) with the contract's additions. */
+/**
+ * An error in a response: the `Error` object of the specification (section 7) with the details and the request id that the
+ * contract adds.
+ */
 export interface Problem {
   readonly code: string;
   readonly message: string;
   readonly status: number;
   readonly details?: readonly ErrorDetail[];
-  /** The id of the request that first got this error. Set if that may be another request. */
+  /**
+   * The id of the request that first got this error. Set only if it may be an earlier request, as in a replayed response.
+   */
   readonly requestId?: string;
 }
 
@@ -113,7 +118,10 @@ function ofGraphQLError(error: GraphQLError): Problem & { internal?: true } {
   return shortened({ code, status: ERRORS[code].status, message, details });
 }
 
-/** Unwraps values that graphql-js wraps as `NonErrorThrown`: drivers may throw non-errors, or errors of another realm. */
+/**
+ * Unwraps values that graphql-js wraps as `NonErrorThrown`: drivers may throw non-errors, or errors of another JavaScript
+ * realm.
+ */
 function thrownBy(error: Error): unknown {
   return error.name === 'NonErrorThrown' ? (error as Error & { thrownValue: unknown }).thrownValue : error;
 }

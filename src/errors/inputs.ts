@@ -31,7 +31,10 @@ export interface Rule {
   readonly trimmed?: true;
   /** Minimum length in code points. Only 0 and 1 are used. */
   readonly minLength?: number;
-  /** Maximum length in code points. It also rejects NUL and lone surrogates, which PostgreSQL and JSON cannot hold. */
+  /**
+   * Maximum length in code points. A text with a maximum length must also contain no NUL and no lone surrogates, which
+   * PostgreSQL and JSON cannot hold.
+   */
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -149,7 +152,7 @@ function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): 
 
 /** A use of a variable. */
 export interface Place {
-  /** The path from its argument: `input`, `filter.ids.1`. */
+  /** The path from the argument to the variable: `input`, `filter.ids.1`. */
   readonly path: string;
   /** The argument or input field whose value is the variable; `undefined` if the variable is an item of a list. */
   readonly element: Element | undefined;
@@ -200,8 +203,8 @@ export interface Source {
 
 /**
  * Finds all errors in the variables of an operation: values that do not fit their type, and values that break the rule of
- * their argument or input field. Paths begin with the argument, as for literals: `input.categoryId`. For a variable
- * that is used at several paths, the path begins with the name of the variable.
+ * their argument or input field. The path of an error begins with the argument, as for literals: `input.categoryId`. If the
+ * variable is used in several places, the path begins with the name of the variable.
  */
 export function variableErrors(
   { schema, node, fragments }: Source,

@@ -9,9 +9,9 @@ interface Reader<T> {
 const OVER: IteratorResult<never, undefined> = { value: undefined, done: true };
 
 /**
- * The queue of one subscriber, which is also its iterator. At most `most` values are queued. If the subscriber falls further
- * behind, the feed ends with {@link TooSlow}, which bounds memory and reports the loss. The class is not a generator, since
- * a generator that waits for its next value cannot be ended.
+ * The event queue of one subscriber, and the iterator that the subscriber reads from. At most `most` values are queued. If
+ * the subscriber falls further behind, the feed ends with {@link TooSlow}, which bounds memory and reports the loss. The
+ * class is not a generator, since a generator that waits for its next value cannot be ended.
  */
 export class Feed<T> implements AsyncIterableIterator<T> {
   private readonly waiting: T[] = [];

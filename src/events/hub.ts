@@ -1,7 +1,7 @@
 import type { Change } from '../database/changes';
 import { Feed, TooSlow } from './feed';
 
-/** A change with the current row, or for a deletion with the row as it was before. */
+/** A change together with its row: the current row, or for a deletion the deleted row. */
 export type ChangeEvent<Row = object> = Change<Row> & { readonly row: Row };
 
 /** Reads the current rows with these ids. Deleted rows are missing. */
@@ -36,7 +36,7 @@ export class Hub {
     this.channels.get(change.topic)?.notify(change);
   };
 
-  /** Returns the events from now on that pass the filter. The subscriber unsubscribes by ending the iterator. */
+  /** Returns an iterator over all future events that pass the filter. The subscriber unsubscribes by ending the iterator. */
   subscribe(topic: string, passes: Passes): AsyncIterableIterator<ChangeEvent> {
     const channel = this.channels.get(topic);
     if (!channel) throw new Error(`there are no changes of ${topic}`);
@@ -52,7 +52,7 @@ export class Hub {
     return this.sum('delivered');
   }
 
-  /** Number of subscribers ended for being too slow. */
+  /** Number of subscriptions that were ended because the subscriber was too slow. */
   get tooSlow(): number {
     return this.sum('tooSlow');
   }

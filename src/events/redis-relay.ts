@@ -12,7 +12,7 @@ export interface RedisRelayOptions {
   readonly notify: ChangeListener;
   /** Whether this instance has subscribers. Otherwise messages are not decoded. */
   readonly hasSubscribers: () => boolean;
-  /** Called once per change of state. Must not throw. */
+  /** Called each time the state changes. Must not throw. */
   readonly onState: (state: RelayState) => void;
   /** Ping interval in milliseconds; a connection may be silent for twice as long. */
   readonly pingMs?: number;
@@ -20,7 +20,9 @@ export interface RedisRelayOptions {
 
 export type RelayState = 'connected' | 'alone';
 
-/** How long changes are batched, in milliseconds. Sending a message for each change could cost more than the write. */
+/**
+ * How long changes are batched, in milliseconds. A separate message for each change could cost more than the write itself.
+ */
 const BATCH_MS = 10;
 const PING_MS = 2000;
 
@@ -119,7 +121,7 @@ export class RedisRelay {
     for (const change of this.decode(text)) this.options.notify(change);
   }
 
-  /** Decodes a message. A message that cannot be decoded is from another version, and is ignored. */
+  /** Decodes a message. A message that cannot be decoded comes from another version of the gateway, and is ignored. */
   private decode(text: string): readonly Change[] {
     try {
       const { changes } = JSON.parse(text, (name, value: unknown) => {

@@ -19,7 +19,7 @@ export interface Admitted extends Answering {
 
 /**
  * Coerces the variables, and checks the caller's scopes and quota, the estimated cost and the variables, in this order.
- * @returns the admitted operation, or the response that rejects it for the first problem.
+ * @returns the admitted operation, or the response that reports the first problem.
  */
 export function admit(
   operation: Operation,

@@ -23,10 +23,10 @@ import { LRUCache } from 'lru-cache';
 import type { Variables } from './context';
 
 /**
- * Many clients write values into the text of a document, so each of their requests has a new document. Documents that
- * differ only in the values of literals are alike. For the first of them, the gateway creates a document with variables in
- * place of the literals, which it then runs instead of the others. Their texts are split into tokens, but not parsed,
- * validated or analysed.
+ * Many clients write values into the text of a document, so each of their requests has a new document. Two documents are
+ * alike if they differ only in the values of literals. From the first of several alike documents, the gateway creates a
+ * document with variables in place of the literals. It runs this document instead of the others. So it only splits their
+ * texts into tokens, but does not parse, validate or analyse them.
  */
 
 /** A document with variables in place of its literals. */

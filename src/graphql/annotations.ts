@@ -101,7 +101,7 @@ export interface Notice {
 }
 
 /**
- * Creates the notice about the deprecated and unstable fields and arguments in an operation of a validated document. It
+ * Creates the notice about the deprecated and unstable fields and arguments in an operation of a validated document. It also
  * covers fields that `@skip` or `@include` exclude.
  * @returns `undefined` if there are no such fields and arguments.
  */

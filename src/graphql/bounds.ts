@@ -1,4 +1,4 @@
-// The decorators need this import: services load input classes before schema.ts, which has the import too.
+// The decorators need this import: services load input classes before schema.ts, which also has this import.
 import 'reflect-metadata';
 import { Extensions } from 'type-graphql';
 import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
@@ -10,7 +10,7 @@ import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/input
 
 const RULES = new WeakMap<object, Record<string, Rule>>();
 
-/** @param words the text in the description of the field: `1 to 100`. */
+/** @param words the bounds as the description of the field states them: `1 to 100`. */
 function Bounded(rule: Rule, words?: string) {
   return (prototype: object, field: string): void => {
     const rules = RULES.get(prototype) ?? {};
@@ -52,7 +52,7 @@ export function rulesOf({ prototype }: abstract new () => object): Readonly<Reco
   return RULES.get(prototype) ?? {};
 }
 
-/** @returns the input, with texts trimmed. @throws ProblemError `BAD_USER_INPUT` that names every field at fault. */
+/** @returns the input, with texts trimmed. @throws ProblemError `BAD_USER_INPUT` that names every invalid field. */
 export function checkInput<Input extends object>(type: abstract new () => Input, input: Input): Input {
   const checks = new Checks();
   const checked = checks.input(rulesOf(type), input);

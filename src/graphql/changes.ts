@@ -11,8 +11,9 @@ export const ChangeKind = enumOf('ChangeKind', 'The kind of a change.', {
 export type ChangeKind = keyof typeof ChangeKind;
 
 /**
- * Declares a subscription to the changes of a topic. The decorated method converts each `ChangeEvent` to the type.
- * @param passes returns the predicate for events from the argument `filter`, which is `{}` if the client sends no filter.
+ * Declares a subscription to the changes of a topic. The decorated method converts each `ChangeEvent` to `type`.
+ * @param passes converts the client's `filter` argument to a predicate for events. The filter is `{}` if the client sends
+ * none.
  */
 export function Changes<Row extends object, Filter extends object>(
   topic: string,

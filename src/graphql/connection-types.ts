@@ -20,7 +20,10 @@ export class PageInfo {
   endCursor!: string | null;
 }
 
-/** A connection type with its edge type (GraphQL Cursor Connections Specification), `nodes` and a count. */
+/**
+ * Creates a connection type and its edge type (GraphQL Cursor Connections Specification). In addition, the connection has
+ * `nodes` and a count.
+ */
 export function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
   @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
   class Edge {

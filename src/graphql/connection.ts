@@ -69,7 +69,7 @@ export class Connection<Row> {
 /** The filter values of a list, by the names of the table's filters. */
 type Filter = object | null | undefined;
 
-/** A page as a connection. A page that is selected as JSON has a JSON text for each key. */
+/** A page: a connection, or for a selection as JSON, the JSON text of each member by its key. */
 export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
 
 /**

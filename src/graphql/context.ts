@@ -13,7 +13,10 @@ export type Variables = Readonly<Record<string, unknown>>;
 export interface IdempotencyRequest {
   /** The raw header value. */
   readonly header: string;
-  /** The name of a prepared document. It replaces the text, which may differ in the next version of the gateway. */
+  /**
+   * The name of a prepared document. The request is identified by this name, since the document's text may differ in the
+   * next version of the gateway.
+   */
   readonly operation?: string;
 }
 

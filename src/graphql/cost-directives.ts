@@ -19,7 +19,7 @@ type Field = GraphQLField<unknown, unknown>;
 export const WEIGHTS = {
   /** A text of up to 2,000 characters. */
   text: 10,
-  /** A database statement, or the part of it that reads the page of one parent. */
+  /** A database statement, or the part of a statement that reads the page of one parent. */
   connection: 20,
   filter: 10,
   /** Searching for a text inside stored texts. */
@@ -43,7 +43,7 @@ export const Paged =
 export const Weighs = (weight: number) => Directive(`@cost(weight: "${weight}")`);
 
 /**
- * Marks a list field whose length is set by an argument: by its number, or by the length of its list.
+ * Marks a list field whose length depends on an argument. The argument is the length itself, or a list of this length.
  * @param otherwise the default value of the argument.
  */
 export const Sized = (argument: string, otherwise?: number) => {

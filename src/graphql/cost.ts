@@ -39,7 +39,7 @@ export interface SelectedField {
 
 /** A number that may depend on the variables of a request. */
 export interface Estimate {
-  /** The maximum for any variables. */
+  /** The maximum over all possible variables. */
   readonly most: number;
   /** Returns the value for coerced variables. Absent if the value is always `most`. */
   readonly at?: (variables: Variables) => number;
@@ -76,7 +76,7 @@ export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number
 /** Events use no quota, so the cost of each event must be small. */
 const MAX_EVENT_COST = 250;
 /**
- * Callers may send ten times as many operations without quota as counted operations, so the limit is lower. The
+ * Callers may send ten times as many operations that use no quota as counted operations, so this limit is lower. The
  * introspection query of a typical tool costs half of it.
  */
 const MAX_FREE_COST = 10_000;
@@ -149,7 +149,7 @@ const ASSUMED_LENGTH = MAX_PAGE;
 
 /** What is known about the parent objects of a selection. The lengths of the lists in the selection depend on it. */
 interface Place {
-  /** For a connection: its fields that are lists with the length of the page, and that length. */
+  /** If the parent is a connection: the names of its list fields with the items of the page, and the page size. */
   readonly page?: { readonly fields: readonly string[]; readonly length: Estimate };
   readonly introspected?: Introspected;
 }
@@ -264,7 +264,7 @@ const MAX_ITEMS = 100 * 1024;
 function estimateValue(type: GraphQLInputType, weight: number, node: ValueNode): Estimate {
   if (!holdsVariable(node)) return constant(costOf(type, weight, valueFromASTUntyped(node)));
   const most = weight + mostInside(type);
-  // Most arguments cost nothing for any variables.
+  // Most arguments cost nothing, whatever the variables are.
   return most ? { most, at: (variables) => costOf(type, weight, valueFromASTUntyped(node, variables)) } : constant(0);
 }
 

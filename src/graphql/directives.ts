@@ -28,7 +28,8 @@ export const Input = (type: ClassType, description = 'The fields to update.') =>
   Arg('input', () => type, { description });
 
 /**
- * The directives that use no type of the generated schema. `@stability` and `@sunset` have the locations of `@deprecated`.
+ * The directives that use no type of the generated schema. `@stability` and `@sunset` are allowed in the same places as
+ * `@deprecated`.
  */
 const definitions = buildSchema(`
   "Counts as one request against the caller's plan. An operation is charged for all such fields at once."
@@ -70,7 +71,7 @@ export function defineDirectives(schema: GraphQLSchema, errors: Catalogue): Grap
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
-  // `definitions` also has the directives of the GraphQL specification, which follow the gateway's.
+  // `getDirectives` also returns the directives of the GraphQL specification, after the gateway's own.
   const directives = [...definitions.getDirectives(), requiresScope, errorsDirective(errors), ...COST_DIRECTIVES];
   for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {

@@ -205,7 +205,7 @@ function withCode({ message, nodes, extensions }: GraphQLError): GraphQLError {
   return new GraphQLError(reworded(message), { nodes, extensions: { ...extensions, code } });
 }
 
-/** @see argumentPath */
+/** The path of the argument that contains a literal; see {@link argumentPath}. */
 function pathTo(literal: ASTNode | undefined, document: DocumentNode): string {
   let path = '';
   visit(document, {

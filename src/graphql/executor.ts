@@ -32,7 +32,7 @@ export interface ExecutorOptions {
   readonly queue: OperationQueue;
   /** The tables whose rows can be read as JSON, by the name of their GraphQL type. */
   readonly tables: Tables;
-  /** Maximum size of a response, and of an event of a subscription. */
+  /** Maximum size of a response, and of an event of a subscription, in bytes. */
   readonly maxResponseBytes: number;
 }
 
@@ -137,7 +137,8 @@ export class Executor {
     const { request, variant } = admitted;
     const charge = new Charge(request.meter, variant.countedFields);
     try {
-      // Without counted fields, no `@rateLimit` charges the operation. It counts towards the limit on free requests.
+      // An operation without counted fields is not charged by `@rateLimit`, but here: it counts towards the limit on free
+      // requests.
       if (variant.countedFields === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.

@@ -77,7 +77,8 @@ const CORRECTABLE: readonly string[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED']
 export class IdempotentMutations {
   /**
    * The keys of mutations that this process is running. Other requests with these keys get 409 before they open a
-   * transaction. Otherwise they would wait with the embedded database, which runs one transaction at a time.
+   * transaction. With the embedded database, which runs one transaction at a time, they would otherwise wait for the first
+   * request.
    */
   private readonly running = new Set<string>();
 
@@ -89,7 +90,7 @@ export class IdempotentMutations {
     const { request, charge, notice } = mutation;
     try {
       const claim = claimOf(mutation);
-      // Replays and rejected keys run no field, so no `@rateLimit` charges them.
+      // Charges the request here. `@rateLimit` does not charge a replay or a rejected key, since no field runs.
       await charge.settle();
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)

@@ -15,7 +15,9 @@ export interface FieldKeywords {
 /** Keywords of a type in the OpenAPI document, in addition to its fields. */
 export interface TypeKeywords {
   readonly example?: Readonly<Record<string, unknown>>;
-  /** The fields that the specification requires in a payload. Set if the gateway always sends more fields. */
+  /**
+   * The fields that the specification requires in a payload. Set only if the gateway always sends more fields than these.
+   */
   readonly required?: readonly string[];
 }
 

@@ -43,7 +43,7 @@ export class Loaders {
   }
 }
 
-/** The loaders that all subscribers to an event share, so that each related row is read once. */
+/** The loaders for an event. All subscribers share them, so that each related row is read only once. */
 export const loadersFor = memoize1((_event: object) => new Loaders(true));
 
 /** The error for a missing value. A foreign key guarantees that the value existed when the referring row was read. */

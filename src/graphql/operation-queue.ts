@@ -2,7 +2,10 @@ import type { Deadline, Work } from '../database/deadline';
 
 /** An operation of at most this estimated cost never waits. */
 const CHEAP = 2_000;
-/** Maximum total estimated cost of one caller's running expensive operations. A more expensive operation runs alone. */
+/**
+ * Maximum total estimated cost of one caller's running expensive operations. An operation that costs more than this runs
+ * alone.
+ */
 const MAX_RUNNING = 30_000;
 
 /** The function to call when an operation is done. */

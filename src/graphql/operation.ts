@@ -19,7 +19,7 @@ const MAX_VARIANTS = 16;
 
 /** An operation for one combination of the values of the variables in `@skip` and `@include`. */
 export interface Variant extends Analysis {
-  /** The document with its plain root fields replaced by leaves; `undefined` if there are none. */
+  /** Returns the document with its plain root fields replaced by leaves; `undefined` if it has no plain root fields. */
   withLeaves(format: JsonFormat): Rewritten | undefined;
 }
 
@@ -100,7 +100,10 @@ export class Operations {
     private readonly tables: Tables,
   ) {}
 
-  /** The operation with this name, or the only one; `undefined` if there is none or the choice is ambiguous. */
+  /**
+   * The operation with this name, or without a name the document's only operation; `undefined` if there is no such
+   * operation.
+   */
   find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
     let operations = this.known.get(document);
     if (!operations) {

@@ -7,7 +7,8 @@ import type { OperationRequest } from './context';
 import { sizeOf } from './json-text';
 
 /**
- * The response to one operation. `status` is the HTTP status: 200 for an executed operation, else that of the first error.
+ * The response to one operation. `status` is the HTTP status: 200 for an executed operation, otherwise the status of the
+ * first error.
  */
 export interface Outcome {
   readonly status: number;

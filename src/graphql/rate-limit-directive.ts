@@ -13,9 +13,9 @@ import type { Charge } from './charge';
 import type { Context } from './context';
 
 /**
- * The limiter of every `@rateLimit`. All counted fields of an operation share one charge. Every field waits until the
- * charge is settled, so no field runs before the whole operation is charged. The executor settles the charge of an
- * operation without counted fields. The transport (HTTP or WebSocket) charges a request that fails earlier.
+ * The limiter of every `@rateLimit`. All counted fields of an operation share one charge. Every field waits until the charge
+ * is settled, so no field runs before the whole operation is charged. The executor settles the charge of an operation
+ * without counted fields. A request that fails before the charge is settled is charged by the transport (HTTP or WebSocket).
  */
 class OperationLimiter {
   consume(charge: Charge): LimitStatus | Promise<LimitStatus> {

@@ -61,7 +61,8 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       skipCheck,
     });
   const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
-  // type-graphql orders root fields by the import order of their resolvers. Within a resolver it keeps the order of methods.
+  // In the whole schema, type-graphql orders root fields by the import order of their classes. So each class is first built
+  // alone: its fields are then in the order of its methods.
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );

@@ -14,8 +14,8 @@ import type { Context } from './context';
 import { leafSelection } from './leaves';
 
 /**
- * Injects the selection of the field's rows; for a connection, the selection of its nodes. A leaf has a selection of JSON.
- * Subscribers to an event share its rows, so the selection for an event has all columns.
+ * Injects the selection of the field's rows; for a connection, the selection of its nodes. For a leaf, the selection
+ * describes JSON. Subscribers to an event share its rows, so the selection for an event has all columns.
  */
 export const Selected = () =>
   createParameterDecorator<Context>(({ info, context }) => {
@@ -24,7 +24,10 @@ export const Selected = () =>
     return context.event ? wholeRow(getNamedType(info.returnType)) : selectionOf(info);
   });
 
-/** Injects a function from the name of one of the field's possible types to the selection of its rows. */
+/**
+ * Injects a function. It takes the name of one of the field's possible types, and returns the selection of rows of this
+ * type.
+ */
 export const SelectedByType = () =>
   createParameterDecorator<Context>(
     ({ info }) =>
@@ -39,7 +42,7 @@ const wholeRow = memoize1((type: GraphQLNamedType): Selection => {
   return { fields: new Map(columns.map(({ name }) => [name, NOTHING])) };
 });
 
-/** Selections by array of field nodes. graphql-js passes the same array for all rows of a selection. */
+/** A cache of selections by their array of field nodes. graphql-js passes the same array for all rows of a selection. */
 const known = new WeakMap<readonly FieldNode[], Selection>();
 
 function selectionOf(info: GraphQLResolveInfo): Selection {

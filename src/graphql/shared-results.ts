@@ -12,7 +12,8 @@ interface Shared<Result> extends Computation<Result> {
 
 /**
  * Computes the response to an event once for all subscribers that need the same response. The computation is cancelled when
- * all these subscribers have left. A result is kept as long as the event, until the last subscriber has read the event.
+ * all these subscribers have left. A result is kept as long as the event object, which is freed when the last subscriber has
+ * read it.
  */
 export class SharedResults<Result> {
   private readonly results = new WeakMap<object, Map<string, Shared<Result>>>();

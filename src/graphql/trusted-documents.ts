@@ -52,7 +52,7 @@ export class TrustedDocuments implements TrustedList {
       this.documents.set(hashOf(body), document);
       this.layouts.add(withoutLayout(document));
     }
-    // Document identifiers of GraphQL over HTTP (draft).
+    // GraphQL over HTTP (draft) identifies a document by the prefix `sha256:` and the hash of its text.
     for (const { body } of operations) this.texts.set(`sha256:${hashOf(body)}`, body);
   }
 
@@ -115,8 +115,8 @@ function withoutLayout({ definitions }: DocumentNode): string {
 type Parameters = Readonly<Record<string, unknown>>;
 
 /**
- * Replaces the id of a trusted document in a request's parameters with its text: `documentId` (GraphQL over
- * HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id are unchanged, and so are
+ * Replaces the id of a trusted document in a request's parameters with the document's text. The id is `documentId` (GraphQL
+ * over HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id are unchanged, and so are
  * automatic persisted queries. An empty operationName is dropped (GraphQL over HTTP, GET).
  * @param given the raw parameters. Only the two ids are checked here.
  * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
@@ -130,7 +130,7 @@ export function withText(given: Parameters, documents: Documents): Parameters {
   const { documentId, extensions, query, ...rest } = given;
   const hash = hashIn(extensions);
   const hasText = query !== undefined && query !== null && query !== '';
-  // Apollo Server checks and stores a hash that is sent with the text.
+  // A hash that is sent together with the text is left to Apollo Server, which checks and stores it.
   if (documentId === undefined && (hash === undefined || hasText)) return given;
   const isAlone = documentId === undefined || (hash === undefined && !hasText);
   const id = documentId ?? hash;

@@ -41,7 +41,7 @@ const MAX_NAME = 100;
 
 /** Records the operation of a request and its worst error, for logs and metrics. */
 export class Observation implements Observer {
-  /** `query pets` */
+  /** The kind and root field of the operation, such as `query pets`. */
   operation: string | undefined;
   name: string | undefined;
   /** The error with the highest `status` in the response. GraphQL may send it with the HTTP status 200. */
@@ -146,7 +146,8 @@ export class AccessLog extends LogController {
     const error = request.rejection ?? observation?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
-    // An event stream has ended. `observeStart` has recorded its duration; the time that the client listened does not count.
+    // An event stream has ended. `observeStart` recorded the duration of its request. The time for which the client listened
+    // does not count.
     if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
     else this.record(entry, isBanned(status, meter), error && { ...error, interface: interfaceOf(request) });
   }

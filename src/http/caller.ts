@@ -21,8 +21,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * How a request that runs no operation is charged. By default it counts against the quota. `free` requests use no quota,
-     * but have a limit of their own. `unmetered` requests (health, metrics) are neither charged nor limited.
-     * With either value, the request is not rejected because of a wrong key.
+     * but have a limit of their own. `unmetered` requests (health, metrics) are neither charged nor limited. With either
+     * value, a request with a wrong key is answered too, unless the route's `reject` rejects it.
      */
     metering?: 'free' | 'unmetered';
     /** Whether the response is the same for every caller. If so, keys are not looked up. */
@@ -51,7 +51,10 @@ export interface Identification {
   anonymousCaller(address: string, headers: IncomingHttpHeaders): Caller;
 }
 
-/** Stands for a caller whose key is not checked (yet). Its requests are not charged, and the headers report a full quota. */
+/**
+ * A placeholder for a caller whose key has not been checked (yet). Its requests are not charged, and the headers report a
+ * full quota.
+ */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
 /** Sets the caller and the meter of a request. */
@@ -102,8 +105,8 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
 }
 
 /**
- * The key in `X-API-Key` or `Authorization: Bearer` (RFC 6750, section 2.1). Empty, and therefore rejected, for another
- * scheme of `Authorization`; `undefined` without either header.
+ * The key in `X-API-Key` or `Authorization: Bearer` (RFC 6750, section 2.1). If `Authorization` has another scheme, the key
+ * is empty, and therefore rejected. `undefined` if the request has neither header.
  */
 export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
   const key = headers['x-api-key'];

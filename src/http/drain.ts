@@ -9,14 +9,14 @@ import type { RequestsInProgress } from './requests-in-progress';
 const FINISH_MS = 10_000;
 /** How long idle connections are kept open: the client may have just sent a request on them. */
 const IDLE_MS = 1_000;
-/** Maximum time to accept the connections that clients opened before the port closes. */
+/** Maximum time to accept connections that clients have already opened, before the port closes. */
 const ACCEPT_MS = 5_000;
 const POLL_MS = 20;
 
 /**
- * Graceful shutdown in two steps: `closePort` stops listening, and `finish` closes the connections. A client whose
- * connection closes opens a new one. If another worker on the same port stopped listening just then, the new connection
- * would be reset. Workers that share a port therefore wait between the steps.
+ * Graceful shutdown in two steps: `closePort` stops listening, and `finish` closes the connections. When a connection
+ * closes, its client opens a new one. The new connection would be reset if it reached another worker on the same port just
+ * as that worker stopped listening. Workers that share a port therefore wait between the steps.
  */
 export class Drain {
   constructor(

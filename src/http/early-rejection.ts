@@ -19,9 +19,9 @@ export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler 
 }
 
 /**
- * The error of a request that is rejected early: it does not have exactly one `Host` (400), the service is overloaded (503),
- * its caller has too many requests in progress (429), its key is wrong (401), or its route rejects it (401, 403, 405, 406).
- * Health checks and metrics never get 503 or 429 here.
+ * The error if a request is rejected early, else `undefined`. The reasons are: no `Host` header or several (400), overload
+ * (503), too many requests of the caller in progress (429), a wrong key (401), or a rejection by the route (401, 403, 405,
+ * 406). Health checks and metrics never get 503 or 429 here.
  */
 function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): Error | undefined {
   const { raw, slot, caller } = request;

@@ -19,12 +19,12 @@ export function prefersPage(accept: string | undefined): boolean {
   return accept !== undefined && preferred(accept, [JSON_TYPE, RESPONSE_TYPE, 'text/html']) === 'text/html';
 }
 
-/** A cache of negotiated media types by `Accept`: most requests repeat one of a few headers. */
+/** Caches the negotiated media type by `Accept` header. Most requests have one of a few different headers. */
 const known = new LRUCache<string, { readonly type: string | undefined }>({ max: MAX_KNOWN });
 
 /**
- * The media type of a GraphQL response for this `Accept` (GraphQL over HTTP, section 6.4), chosen as Apollo does;
- * `undefined` if none is acceptable.
+ * The media type of a GraphQL response for this `Accept` (GraphQL over HTTP, section 6.4); `undefined` if none is
+ * acceptable. Apollo would choose the same media type.
  */
 export function responseType(accept: string | undefined): string | undefined {
   if (accept === undefined) return JSON_TYPE;

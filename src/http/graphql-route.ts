@@ -73,14 +73,17 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
-/** Whether an equivalent document may run in place of the document of a request. */
+/** Whether an equivalent document may run in place of the request's own document. */
 function isReplaceable({ headers }: FastifyRequest, { extensions, variables }: Parameters): boolean {
   // Idempotency keys and persisted queries depend on the exact text of the document, so it must not be replaced.
   if (headers[IDEMPOTENCY_KEY] !== undefined || (extensions !== undefined && extensions !== null)) return false;
   return variables === undefined || variables === null || isObject(variables);
 }
 
-/** The parameters with the equivalent document, whose variables hold the values of the literals. */
+/**
+ * The parameters of the request with the equivalent document. Its variables get the values of the literals that the client
+ * sent.
+ */
 function withAlike({ method }: FastifyRequest, sent: Parameters, { query, variables }: Alike): Parameters {
   const merged = { ...(sent.variables as Parameters | null | undefined), ...variables };
   return { ...sent, query, variables: method === 'POST' ? merged : JSON.stringify(merged) };
@@ -108,9 +111,9 @@ function searchOf(request: FastifyRequest, sent: unknown): string {
 }
 
 /**
- * Whether a page of another site may have caused this GET request (CSRF). Apollo rejects such requests. A browser reveals
- * itself by its headers about the origin (Fetch Metadata) or by cookies. A page of another site cannot set the headers in
- * `ALLOWED_BY`.
+ * Whether a page of another site may have caused this GET request (CSRF). Apollo rejects such requests. A request comes from
+ * a browser if it has cookies or headers about its origin, such as Fetch Metadata. It is allowed if it has a header in
+ * `ALLOWED_BY`, since a page of another site cannot set these.
  */
 function mayBeForged({ headers }: FastifyRequest): boolean {
   const isFromBrowser = headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie;

@@ -52,7 +52,7 @@ const NO_ANSWER = 'does not respond';
 
 /**
  * Makes a function that checks the database. Concurrent calls share one check, whose result is cached for half a second.
- * @returns the function. It resolves to what is wrong with the database, or to `undefined`.
+ * @returns the function. It resolves to a description of the database's fault, or to `undefined` if there is none.
  */
 function databaseCheck(database: Database): () => Promise<string | undefined> {
   let running: Promise<string | undefined> | undefined;

@@ -24,7 +24,8 @@ export function acceptExactJsonBodies(app: FastifyInstance): void {
 function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    // The body of these methods is ignored. Some clients send a Content-Type with them, which must not cause a 415.
+    // DELETE and OPTIONS requests may have a body, which is ignored. Some clients also send a Content-Type, which must not
+    // cause a 415.
     if (request.method === 'DELETE' || request.method === 'OPTIONS') return done(null, undefined);
     return parse(request, textOf(request, bytes), done);
   });
@@ -44,8 +45,8 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
 const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
 
 /**
- * Parses JSON like `JSON.parse`, where the last of duplicate keys wins. If `JSON.parse` might change any number of the text,
- * all its numbers become `LosslessNumber`s.
+ * Parses JSON. If an object has duplicate keys, the last one wins, as with `JSON.parse`. If `JSON.parse` might change any
+ * number in the text, all numbers in the text become `LosslessNumber`s.
  * @throws ProblemError `BAD_REQUEST`.
  */
 export function parseJson(text: string): unknown {

@@ -24,7 +24,9 @@ export function logAnyway(fields: object, message: string): void {
   pino({ formatters }, process.stdout).info(fields, message);
 }
 
-/** A buffered destination. It gets bytes: with text, pino would measure the whole buffer again for every line. */
+/**
+ * Makes a buffered destination that takes bytes. If it took text, pino would measure the whole buffer again for every line.
+ */
 function output(pieces: typeof ALONE) {
   const destination = pino.destination({
     dest: 1,

@@ -17,7 +17,10 @@ export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics:
   });
 }
 
-/** The metrics that a worker serves on the main port: an error, since one worker has only its own share of the metrics. */
+/**
+ * The metrics that a worker serves on the main port. This is always an error, since a worker does not have the metrics of
+ * other workers.
+ */
 export const OF_WORKERS: Exposition = {
   text: async () => {
     throw new ProblemError('NOT_FOUND', 'With WEB_CONCURRENCY above 1, metrics are served on METRICS_PORT only.');

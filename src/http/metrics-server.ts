@@ -6,7 +6,7 @@ import type { Exposition } from './metrics';
 
 export const METRICS_PATH = '/metrics';
 
-/** Makes a separate HTTP server for `/metrics`. It asks for no key: only monitoring should reach its port. */
+/** Makes a separate HTTP server for `/metrics`. It requires no key, so only monitoring should be able to reach its port. */
 export function metricsServer(metrics: Exposition): Server {
   return createServer((request, response) => {
     const isRight = request.url?.split('?', 1)[0] === METRICS_PATH && /^(GET|HEAD)$/.test(request.method ?? '');

@@ -26,7 +26,7 @@ const AT_ONCE = 256;
 
 /**
  * The metrics of this process. No label has a value that a client can choose, so the number of series is bounded. A request
- * updates only its duration and its error. All other metrics are read on collection.
+ * updates only the metrics of durations and of errors. All other metrics are read on collection.
  */
 export class Metrics implements Exposition {
   private readonly registry = new Registry();
@@ -50,7 +50,8 @@ export class Metrics implements Exposition {
   /** @param metrics the metrics that are read on collection. */
   constructor(metrics: readonly Metric[]) {
     register(metrics, this.registry);
-    // Alerts are based on increases. A series that started with its first error would show none, so each starts at 0.
+    // Alerts are based on increases. If a series started with its first error, that error would not be an increase. So each
+    // series starts at 0.
     for (const [code, { status }] of Object.entries(ERRORS))
       for (const each of status >= 500 ? INTERFACES : []) this.errors.inc({ code, interface: each }, 0);
   }
@@ -72,7 +73,8 @@ export class Metrics implements Exposition {
 
   /**
    * Records the duration of a request.
-   * @param status the HTTP status, or the highest status of the errors of a GraphQL operation, whose HTTP status may be 200.
+   * @param status the HTTP status. If a GraphQL operation has errors, their highest status, since the HTTP status may be
+   * 200.
    * @param ms time from the headers of the request to the end of its response.
    */
   observe(operation: string, status: number, ms: number): void {

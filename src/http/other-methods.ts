@@ -4,10 +4,10 @@ import { ProblemError } from '../errors/errors';
 import { PATCH_TYPES } from '../rest/representation';
 
 /**
- * Answers all methods that a path does not have: OPTIONS with the allowed methods (RFC 9110, section 9.3.7), others with
- * 405.
+ * Answers all methods that a path does not support. OPTIONS gets the allowed methods (RFC 9110, section 9.3.7), and every
+ * other method gets 405.
  * @param url the path in Fastify's syntax.
- * @param methods the methods that the path has.
+ * @param methods the methods that the path supports.
  */
 export function answerOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
   const allowed = [...methods, 'OPTIONS'];

@@ -12,7 +12,7 @@ const MIN_PER_CALLER = 16;
 /** `Retry-After` in seconds for a caller at its limit. */
 export const RETRY_AFTER = 1;
 
-/** Maximum event loop lag in milliseconds; above it requests are rejected. */
+/** Maximum event loop lag in milliseconds. Requests are rejected while the lag is greater. */
 const MAX_LAG_MS = 1000;
 const MAX_SWEEP_MS = 250;
 /** Time in milliseconds that a handler has to respond after the deadline. Then the request is answered with an error. */
@@ -56,7 +56,8 @@ declare module 'fastify' {
     /** The promise of the route's handler, which may still run after the request has ended. */
     work: Promise<unknown> | undefined;
     /**
-     * Whether the request is rejected by load shedding. Its key is not looked up, and it counts towards no quota and no ban.
+     * Whether the request is rejected by load shedding. If so, its key is not looked up, and it counts towards no quota and
+     * no ban.
      */
     isShed: boolean;
   }
@@ -66,13 +67,16 @@ declare module 'fastify' {
  * Counts and limits the requests in progress, and the operations over WebSocket. A request is in progress from its headers
  * until its response is sent and its handler has ended. This is the only limit on the number of concurrent requests.
  *
- * Fastify's own means do not suffice: `@fastify/under-pressure` does not count requests. `handlerTimeout` needs a timer per
- * request, does not cover unknown paths, and aborts streams.
+ * Fastify's own features do not suffice. `@fastify/under-pressure` does not count requests. `handlerTimeout` needs a timer
+ * per request, does not cover unknown paths, and aborts streams.
  */
 export class RequestsInProgress {
   /** The number of counted requests and operations. */
   count = 0;
-  /** The part of `count` that are operations over WebSocket: queries, mutations, and subscriptions that are starting. */
+  /**
+   * The number of operations over WebSocket, which `count` includes: queries, mutations, and subscriptions that are
+   * starting.
+   */
   operations = 0;
   /** Total number of requests and operations rejected because of overload or the limit per caller. */
   rejected = 0;
@@ -87,7 +91,8 @@ export class RequestsInProgress {
   private readonly mostPerCaller: number;
 
   /**
-   * @param limitMs time limit from the headers on. A request over it gets 408 if its body is incomplete, else 503.
+   * @param limitMs time limit of a request, measured from the arrival of its headers. A request that exceeds it gets 408 if
+   * its body is incomplete, else 503.
    * @param most maximum number of requests in progress.
    */
   constructor(
@@ -131,7 +136,7 @@ export class RequestsInProgress {
    */
   start(request: FastifyRequest, reply: FastifyReply): boolean {
     const socket: KnownSocket = request.raw.socket;
-    // An earlier request of the same packet has exceeded the limit, and its connection was closed.
+    // An earlier request in the same packet exceeded `MAX_PIPELINED`, so the connection was closed.
     if (socket.destroyed) return false;
     socket[CONNECTION] ??= this.connect(socket);
     const connection = socket[CONNECTION];
@@ -149,7 +154,7 @@ export class RequestsInProgress {
 
   /**
    * Counts a request or operation towards the limit of its caller. Called once the caller is known.
-   * @returns the error if it is rejected because of overload or this limit. It is then no longer counted.
+   * @returns the error if overload or this limit rejects the request or operation. A rejected one is no longer counted.
    */
   admit(slot: Slot, caller: string, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
@@ -223,7 +228,8 @@ export class RequestsInProgress {
   }
 
   private connect(socket: Socket): Connection {
-    // Of several pipelined responses Node closes only the first: the others are not assigned to the socket yet.
+    // Ends all pipelined requests of the connection. Node closes only the first of their responses: the others are not
+    // assigned to the socket yet.
     socket.once('close', () => {
       for (const { reply } of [...this.slots]) if (reply?.request.raw.socket === socket) this.end(reply.request);
     });

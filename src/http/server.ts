@@ -71,16 +71,16 @@ export interface ServerOptions extends Identification {
   readonly trustProxy?: string[] | number;
 }
 
-/** Limits on connections, by Node's names for them; durations in milliseconds. */
+/** Limits on connections, named like the options of Node's HTTP server. Durations are in milliseconds. */
 export interface ConnectionLimits {
   readonly maxConnections: number;
   readonly headersTimeout: number;
   readonly keepAliveTimeout: number;
-  /** How long a connection without traffic is kept. For example, the client may not read its response. */
+  /** How long a connection without traffic is kept open, for example if the client does not read its response. */
   readonly connectionTimeout: number;
 }
 
-/** How often Node checks for connections whose request headers are late, at most. */
+/** Maximum interval between Node's checks for connections whose request headers are late, in milliseconds. */
 const CHECK_MS = 1000;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
@@ -90,8 +90,8 @@ export const PHASES = ['onRequest', 'parsing', 'handler', 'error', 'onSend', 'on
 type Install = (app: FastifyInstance) => void | Promise<void>;
 
 /**
- * A stage of handling a request: its phase, its name (as in docs/architecture.md), and its hook. Body parsers, routes and
- * the error handler are no hooks in Fastify, so their stages have a function that installs them.
+ * A stage of handling a request: its phase, its name (as in docs/architecture.md), and its hook. In Fastify, body parsers,
+ * routes and the error handler are not hooks. Their stages have a function that installs them instead.
  */
 export type Stage =
   | readonly [phase: 'onRequest', name: string, hook: onRequestHookHandler]
@@ -132,12 +132,12 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
   ];
 }
 
-// Exceptions from this list:
+// Exceptions to this pipeline:
 // - Requests that Node's HTTP parser rejects (400, 408, 431) never reach these stages. parser-errors.ts answers them.
-// - A timer in requests-in-progress.ts answers a request that exceeds its deadline with 408 or 503. The response then
-//   passes the stages from `error` on.
+// - A timer in requests-in-progress.ts answers a request that exceeds its deadline with 408 or 503. The response then passes
+//   the stages from `error` on.
 // - Upgrades to WebSocket pass the stages up to `route`, which takes over the connection (live/websockets.ts). Requests for
-//   other protocols are parsed again as ordinary requests (live/upgrades.ts).
+//   an upgrade to another protocol are parsed again as ordinary requests (live/upgrades.ts).
 // - An event stream releases its slot when it begins. It reaches `log` and `end` when it ends (live/stream-route.ts).
 // - Operations over WebSocket reach no stage. live/websockets.ts charges, logs and counts them.
 
@@ -157,8 +157,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     rewriteUrl: routableUrl,
     trustProxy: trusted(options.trustProxy),
     clientErrorHandler: answerParserErrors(limits, requests, options.now),
-    // With the defaults, Fastify (while closing) and Node (for requests without `Host`) would respond without running any
-    // hooks. These responses would lack the headers that every response has.
+    // Turns off two built-in responses: Fastify's 503 while closing, and Node's 400 for requests without `Host`
+    // (`requireHostHeader`). They run no hooks, so they would lack the headers that every response has.
     return503OnClosing: false,
     http: {
       requireHostHeader: false,
@@ -210,7 +210,7 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
   };
 }
 
-/** Makes the function that registers all routes. The GraphQL routes replace the body parsers. */
+/** Makes the function that registers all routes. The GraphQL routes have their own body parsers. */
 async function routesOf({ server }: FastifyInstance, options: ServerOptions): Promise<Install> {
   const { executor, documents, live, requests, accessLog, operations, portal, exposition } = options;
   const requestOf = operationRequests(options);
@@ -246,7 +246,10 @@ function trusted(proxies: string[] | number | undefined): FastifyServerOptions['
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : (proxies ?? false);
 }
 
-/** The request id: the client's own if it sent one, so that both sides' logs can be correlated, else a new one. */
+/**
+ * The request id. A valid id from the client is used, so that the logs of both sides can be correlated. Otherwise a new id
+ * is generated.
+ */
 function requestId(request: { headers: Record<string, unknown> }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

@@ -123,7 +123,8 @@ export function buildSubgraph(parts: SchemaParts, rows: TypedRows): GraphQLSchem
 
 /** The SDL of the subgraph, from which a supergraph is composed. @throws Error if the subgraph is invalid. */
 function subgraphSdl(schema: GraphQLSchema): string {
-  // @shareable, because other subgraphs may define `PageInfo` too. On `extend type` it would not apply to the fields.
+  // Marks `PageInfo` as @shareable, because other subgraphs may define it too. On `extend type`, the mark would not apply to
+  // the fields.
   const sdl = printed(schema).replace(/^type PageInfo /m, '$&@shareable ');
   const typeDefs = concatAST([FEDERATION, parse(sdl)]);
   const { data } = graphqlSync({ schema: buildSubgraphSchema({ typeDefs }), source: '{ _service { sdl } }' });

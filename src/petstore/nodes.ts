@@ -155,7 +155,7 @@ export class NodeResolver {
 /**
  * Checks that all ids are node ids.
  * @param pathOf returns the path of an id in error messages.
- * @throws ProblemError `BAD_USER_INPUT` that lists every other id.
+ * @throws ProblemError `BAD_USER_INPUT` that lists every id that is not a node id.
  */
 function nodeIdsIn(ids: readonly AnyId[], pathOf: (index: number) => string): NodeId[] {
   const nodeIds = ids.filter((id) => id instanceof NodeId);

@@ -9,7 +9,10 @@ export const MAX_SAMPLE_PETS = 1_000_000;
 
 const BATCH = 10_000;
 
-/** The names to choose from. A store with few categories gets the first ones. The path is valid from `src` and `dist`. */
+/**
+ * The names of categories and pets in samples. A store with few categories uses the first names of the list. The path is
+ * valid from `src` and `dist`.
+ */
 const NAMES: {
   readonly categories: readonly (readonly [name: string, description: string])[];
   readonly petNames: readonly string[];
@@ -19,7 +22,7 @@ const NAMES: {
 /**
  * SQL for a pseudo-random number in [0, 1). It is always the same for the same row and attribute.
  * @param row SQL for the row's number.
- * @param attribute different numbers give independent results.
+ * @param attribute the number of an attribute. Results for different attributes are independent.
  */
 function draw(row: string, attribute: number): string {
   return `((hashint8extended(${row}, ${attribute}) & 4294967295) / 4294967296.0::float8)`;
@@ -83,7 +86,8 @@ export function sampleSize(pets: number): { categories: number; orders: number }
 
 /**
  * Fills an empty database with a realistic store. The same number of pets always gives the same store. The quantities in
- * stock are what is left after the orders. Rows are inserted in batches, so an interrupted load leaves an incomplete store.
+ * stock are the units that remain after these orders. Rows are inserted in batches, so an interrupted load leaves an
+ * incomplete store.
  * @param pets the number of pets, 1 to {@link MAX_SAMPLE_PETS}.
  * @param onProgress called after every batch with the number of pets and orders inserted so far and in total.
  * @returns the number of rows per table.

@@ -13,7 +13,10 @@ import { sendAsset } from './send-asset';
 const YAML_TYPE = 'application/yaml; charset=utf-8';
 const SDL_TYPE = 'application/graphql; charset=utf-8';
 
-/** Registers the routes of the OpenAPI document and the GraphQL schema, with the directives that introspection lacks. */
+/**
+ * Registers the routes of the OpenAPI document and the GraphQL schema. The schema contains all directives, which
+ * introspection would omit.
+ */
 export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Document, schema: GraphQLSchema): void {
   textRoute(app, '/openapi.json', JSON_TYPE, () => exactJson(document, null, 2) ?? '');
   textRoute(app, '/openapi.yaml', YAML_TYPE, () => asYaml(document));

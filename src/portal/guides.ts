@@ -25,7 +25,10 @@ export interface Group {
   readonly entries: readonly Entry[];
 }
 
-/** An entry of the search index, which browsers load when the search is first opened: a section or a REST operation. */
+/**
+ * An entry of the search index: a section of a guide, or a REST operation. Browsers load the index when the search is first
+ * opened.
+ */
 export interface Place {
   readonly kind: 'Guide' | 'REST';
   readonly title: string;
@@ -43,7 +46,7 @@ export const REST_REFERENCE: Entry = {
   summary: 'Every operation of the REST interface in Swagger UI, ready to try.',
 };
 
-/** The pages of the documentation in order, by group. A text is the name of a Markdown file in docs/. */
+/** The pages of the documentation in order, by group. A string is the name of a Markdown file in docs/. */
 const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry)[]])[] = [
   ['Begin', ['getting-started']],
   ['GraphQL clients', ['graphql-clients', 'relay', 'live-events', 'trusted-documents', 'federation']],

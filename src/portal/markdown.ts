@@ -9,7 +9,7 @@ loadLanguages(['bash', 'graphql', 'http', 'javascript', 'json', 'sql', 'typescri
 export interface Section {
   /** The level of the heading, 1 to 6. */
   readonly level: number;
-  /** The id of the heading. It is made from the title as GitHub does it. */
+  /** The id of the heading. It is made from the title in the same way as on GitHub. */
   readonly id: string;
   readonly title: string;
   readonly text: string;

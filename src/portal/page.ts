@@ -29,8 +29,8 @@ export const SWAGGER_UI: Policy = {
 };
 
 /**
- * Sandbox needs a script and a frame from Apollo. Its GraphQL requests are sent by this page to this server. The page shows
- * GraphiQL if Apollo cannot be reached, so it allows what GraphiQL needs too.
+ * Sandbox needs a script and a frame from Apollo. This page sends Sandbox's GraphQL requests to this server. The page shows
+ * GraphiQL if Apollo cannot be reached, so the policy also allows everything that GraphiQL needs.
  */
 export const SANDBOX: Policy = {
   ...GRAPHIQL,

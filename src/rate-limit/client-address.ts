@@ -8,7 +8,8 @@ const MAPPED = '::ffff:';
 const NETWORK_GROUPS = 4;
 
 /**
- * The subject of all texts that are not addresses. They share one quota, so that callers cannot invent texts to get more.
+ * The subject of every text that is not an IP address. All these texts share one quota, so that inventing texts does not
+ * give a caller more requests.
  */
 const UNKNOWN = 'unknown';
 
@@ -33,6 +34,7 @@ function networkOf(ip: string): string {
   if (range === 'ipv4Mapped' || range === 'rfc6052') {
     return new IPv4(address.toByteArray().slice(12)).toString();
   }
-  // Providers assign at least a /64 to a subscriber, who could send each request from another of its 2^64 addresses.
+  // A provider assigns at least a /64 network to each subscriber. The subscriber could send each request from another of
+  // 2^64 addresses.
   return new IPv6(address.parts.map((group, i) => (i < NETWORK_GROUPS ? group : 0))).toString();
 }

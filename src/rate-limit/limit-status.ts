@@ -59,7 +59,7 @@ export function limitStatusOf(
   if (verdict === 'allowed' || verdict === 'too-expensive') {
     return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil };
   }
-  // Free requests, and costs over a whole window, need 1: a window is exceeded only if no request is left in it.
+  // The number of requests that a window must have left. For a free request, or a cost that exceeds a whole window, it is 1.
   const needed = kind !== 'counted' || exceedsQuota(cost, quota) ? 1 : cost;
   const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
   // Only the limit on free requests applies to a free request. For a banned caller, any exceeded window counts.

@@ -54,7 +54,7 @@ export class Limiter {
   }
 
   /**
-   * Tests Redis, so that the operator sees a wrong configuration at start.
+   * Tests Redis, so that a wrong configuration is reported at start.
    * @throws Error if Redis rejects this client.
    */
   async start(): Promise<void> {
@@ -128,7 +128,7 @@ export class Limiter {
 
   /**
    * The subject with its quota for counting in memory. Without a configured Redis it is the full quota, otherwise the
-   * fallback fraction of it, at least one request.
+   * fallback fraction of the quota, but at least one request.
    */
   private subjectHere(subject: Subject): Subject {
     const { redis, fallbackFraction = 0.5 } = this.options;

@@ -14,8 +14,8 @@ export const RATE_LIMIT_HEADER_NAMES = [
 /**
  * The headers that report a caller's status:
  * - `X-RateLimit-*`: the window in force (specification, section 8), the reset in Unix seconds;
- * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the limit on requests
- *   free of quota if it was exceeded;
+ * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the limit on free
+ *   requests if it was exceeded;
  * - `Retry-After`: seconds, on a rejection (RFC 9110, section 10.2.3).
  *
  * Times are rounded up, so that a client that follows them is never early. Names are in lower case, as they are sent.

@@ -31,7 +31,7 @@ const CLOSE_MS = 1000;
 
 /**
  * Counts requests in Redis, exactly across all instances, with one hash per caller. All requests of a caller within two
- * iterations of the event loop are one command. A request fails if Redis does not reply within the time limit.
+ * iterations of the event loop are sent as one command. A request fails if Redis does not reply within the time limit.
  */
 export class RedisStore {
   private readonly options: Required<RedisStoreOptions>;

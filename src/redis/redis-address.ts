@@ -20,7 +20,7 @@ export interface RedisAddress {
   readonly password: string | undefined;
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
-  /** Set for `rediss`: the certificates for all connections, also to Sentinels. */
+  /** The certificates for all connections, including connections to Sentinels. Set if the URL begins with `rediss`. */
   readonly tls: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer } | undefined;
 }
 
@@ -35,12 +35,14 @@ const PARTS =
 const STARTS = /^rediss?(\+(?<form>sentinel|cluster))?:\/\//;
 const HOST = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<name>[A-Za-z0-9._-]+))(?::(?<port>[0-9]{1,5}))?$/;
 const PORTS: Record<RedisForm, number> = { server: 6379, sentinel: 26379, cluster: 6379 };
-/** The URL parameters for TLS files, with the same names as in PostgreSQL's URLs, and the TLS options they set. */
+/**
+ * The URL parameters that name TLS files, and the TLS option that each of them sets. PostgreSQL's URLs use the same names.
+ */
 const TLS_FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const;
 
 /**
  * Parses a REDIS_URL, and reads its certificates.
- * @throws Error that says what the URL must be. From the URL, the message contains only names of parameters and files: any
+ * @throws Error that says what the URL must be. The message quotes only names of parameters and files from the URL. Any
  * other part may belong to a password that was not encoded.
  */
 export function parseRedisAddress(url: string): RedisAddress {

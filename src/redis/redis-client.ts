@@ -26,8 +26,8 @@ export async function connectRedis(url: string, patienceMs = 2000): Promise<Redi
 }
 
 /**
- * Connects a client for publishing and subscribing. For a cluster, it connects to one node of the URL, and reconnects to the
- * next node. One node is enough, since a cluster broadcasts messages to all nodes.
+ * Connects a client for publishing and subscribing. For a cluster, it connects to one of the nodes in the URL, and after a
+ * disconnect to the next node. One node is enough, since a cluster broadcasts messages to all nodes.
  */
 export async function connectForEvents(url: string, patienceMs = 2000): Promise<Redis> {
   const address = parseRedisAddress(url);
@@ -77,7 +77,7 @@ export function uncork(redis: RedisClient): void {
 
 /** Resolves once the client is connected or `patienceMs` have passed. */
 async function connected<Client extends RedisClient>(redis: Client, patienceMs: number): Promise<Client> {
-  // Records why the client is disconnected, since the errors of commands do not say it.
+  // Records why the client is disconnected, since the errors of commands do not give the reason.
   redis.on('error', (error) => faults.set(redis, error.lastNodeError ?? error));
   redis.on('ready', () => faults.delete(redis));
   redis.on('close', () => faults.has(redis) || faults.set(redis, new Error('the connection was closed')));
@@ -115,7 +115,8 @@ function optionsFor(address: RedisAddress, name: string): RedisOptions {
     disableClientInfo: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    // If it failed, an unhandled rejection would end the process. Subscribers resubscribe themselves.
+    // A failed automatic resubscription would be an unhandled rejection, which ends the process. The event relay
+    // resubscribes by itself.
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
     keepAlive: 10_000,
@@ -153,7 +154,8 @@ function clusterClient({ hosts }: RedisAddress, { db: _, ...redisOptions }: Redi
       dnsLookup: (host, callback) => callback(null, host),
     },
   );
-  // ioredis would connect to a master at the first command for it, which could then exceed the limiter's timeout.
+  // Connects to all masters in advance. ioredis would connect to a master only at its first command, which could then exceed
+  // the limiter's timeout.
   cluster.on('refresh', () => {
     for (const master of cluster.nodes('master')) if (master.status === 'wait') master.connect().catch(() => undefined);
   });

@@ -8,8 +8,8 @@ import type { SchemaParts } from '../graphql/schema';
 import { type RestOperation, routeOf, type Tag } from './rest-operation';
 
 /**
- * A domain: all parts of a subject area that the gateway needs to serve it over GraphQL and REST. The two domains are
- * `petstore/` and `access/`.
+ * A subject area, with everything that the gateway needs to serve it over GraphQL and REST. The two domains are `petstore/`
+ * and `access/`.
  */
 export interface Domain {
   /** For error messages. */
@@ -79,7 +79,7 @@ export type Domains = ReturnType<typeof combineDomains>;
 
 /**
  * Combines the domains of a service.
- * @throws Error that lists everything that is missing, or that two domains define.
+ * @throws Error that lists all missing parts, and all parts that several domains define.
  */
 export function combineDomains(domains: readonly Domain[]) {
   const faults = faultsOf(domains);

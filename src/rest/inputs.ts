@@ -30,7 +30,10 @@ export interface Input {
   readonly type: GraphQLInputType;
   /** The rule that the value must follow in addition to its type. */
   readonly rule: Rule;
-  /** The variable for the value. If the variable holds the whole body, `field` is the value's field in it. */
+  /**
+   * The variable that takes the value. If this variable takes the whole body, `field` is the name of the value's field in
+   * the body.
+   */
   readonly variable: string;
   readonly field?: string;
   /** The path that GraphQL errors about the input have: `after`, `filter.ids`, `input.name`. */
@@ -64,7 +67,7 @@ export interface Inputs {
   readonly path: ReadonlyMap<string, Input>;
   readonly query: ReadonlyMap<string, Input>;
   readonly body: Body | undefined;
-  /** The variables with a default, and the default. A variable gets it if its input is absent. */
+  /** The default values of variables. A variable gets its default value if its input is absent. */
   readonly fallbacks: readonly (readonly [variable: string, value: unknown])[];
 }
 
@@ -125,7 +128,7 @@ function variablesOf(source: Source): Map<string, Variable> {
 }
 
 function typeOf(schema: GraphQLSchema, { type: node, defaultValue }: VariableDefinitionNode) {
-  // The document is valid, so it is an input type.
+  // Variables of a valid document have input types.
   const type = typeFromAST(schema, node as Parameters<typeof typeFromAST>[1]) as GraphQLInputType;
   const fallback = defaultValue && valueFromAST(defaultValue, type);
   return { type, isRequired: isNonNullType(type) && !defaultValue, fallback };
@@ -168,9 +171,9 @@ function oneOf(values: string[]): string {
 }
 
 /**
- * Derives the inputs in the body. Either one variable of an input type holds the whole body, or the operation names the type
- * of the body, and each field of this type has a variable.
- * @param take removes a variable from `variables`, which holds those without an input so far.
+ * Derives the inputs in the body. Either one variable takes the whole body, or each field of the body has its own variable.
+ * In the second case, the operation names the type of the body.
+ * @param take returns a variable and removes it from `variables`, which holds the variables that have no input yet.
  */
 function bodyOf(
   schema: GraphQLSchema,

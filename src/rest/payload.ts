@@ -33,7 +33,10 @@ export interface Payload {
   readonly field: SelectedField['field'];
 }
 
-/** Derives the payload from the document's selection. @throws Error if the document does not select the fields it needs. */
+/**
+ * Derives the payload from the document's selection.
+ * @throws Error if the document does not select the fields that a payload needs.
+ */
 export function payloadOf(root: SelectedFields, { payload, ok }: RestOperation): Payload {
   const [only, another] = root.fields;
   if (!only || another) throw new Error('the document must select one root field');
@@ -82,8 +85,8 @@ function checkFormat({ field, selection }: SelectedField): void {
 export type Writer = (value: unknown) => string;
 
 /**
- * Creates the writer for a payload. It omits fields that are null. It writes identifiers, which are strings in GraphQL, as
- * JSON integers without rounding those over 2^53.
+ * Creates the writer for a payload. It omits fields that are null. Identifiers, which are strings in GraphQL, become JSON
+ * integers. Identifiers above 2^53 are not rounded.
  */
 export function writerOf({ members, isList }: Payload): Writer {
   const write = objectWriter(members);

@@ -49,7 +49,10 @@ export interface PreparedOperation extends Omit<RestOperation, 'document' | 'bod
   /** Maps the paths in GraphQL errors to REST names: `after` → `cursor`, `input.name` → `name`. */
   readonly errorPaths: ReadonlyMap<string, string>;
   readonly write: Writer;
-  /** Writes a database row as JSON, exactly as a GET of the resource would. Its ETag is compared with `If-Match`. */
+  /**
+   * Writes a database row as JSON, exactly as a GET of the resource would. The ETag of this JSON is compared with
+   * `If-Match`.
+   */
   writeRow(row: object): string;
 }
 

@@ -45,7 +45,8 @@ function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: 
   if (error) {
     const { code, status, details, requestId } = error.extensions as unknown as Problem;
     const renamed = details?.map(({ path, message }) => ({ path: errorPaths.get(path) ?? path, message }));
-    // The message of BAD_USER_INPUT is made from the details, so it is made again. Other messages stay unchanged.
+    // The message of BAD_USER_INPUT lists the details, so it is created again from the renamed details. Other messages stay
+    // unchanged.
     if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
     throw new ExpectedError(code, status, error.message, renamed, requestId);
   }

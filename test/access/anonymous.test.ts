@@ -16,7 +16,7 @@ beforeAll(async () => {
   url = await gateway.listen();
 });
 beforeEach(() => {
-  // The next minute begins, so each test has an unused quota.
+  // Starts a new minute, so that each test has an unused quota.
   clock += 60_000;
 });
 afterAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const WRITE = 'mutation { createCategory(input: { name: "Dogs" }) { id } }';
 
-/** The access of a caller without a key. Expects GraphQL and REST to grant the same. */
+/** @returns the access of a caller with these headers. Expects GraphQL and REST to grant the same access. */
 async function access(instance: Gateway, headers: Record<string, string> = {}): Promise<string> {
   const anonymous = { 'x-api-key': undefined, ...headers };
   const operations = ['{ pets { totalCount } }', WRITE].map((query) => instance.graphql(query, undefined, anonymous));
@@ -77,15 +77,19 @@ test.each<[string, Record<string, string>, 'read' | 'write']>([
   ['to 127.0.0.1', HERE, 'write'],
   ['to another address of this machine', { host: '127.1.2.3' }, 'write'],
   ['to localhost', { host: 'LocalHost:80' }, 'write'],
-  ['to a name below localhost', { host: 'shop.localhost:4000' }, 'write'],
-  ['over IPv6', { host: '[::1]:4000' }, 'write'],
-  ['from its own page', { ...HERE, origin: 'http://127.0.0.1:4000' }, 'write'],
-  ['from a front end in development', { ...HERE, origin: 'http://localhost:5173' }, 'write'],
-  ['from a page over IPv6', { host: '[::1]:4000', origin: 'https://[::1]:8443' }, 'write'],
+  ['to a subdomain of localhost', { host: 'shop.localhost:4000' }, 'write'],
+  ['to the IPv6 loopback address', { host: '[::1]:4000' }, 'write'],
+  ['from a page of the gateway itself', { ...HERE, origin: 'http://127.0.0.1:4000' }, 'write'],
+  ['from a front end on another local port', { ...HERE, origin: 'http://localhost:5173' }, 'write'],
+  ['from a page on the IPv6 loopback address', { host: '[::1]:4000', origin: 'https://[::1]:8443' }, 'write'],
   ['from an origin in CORS_ORIGINS', { host: 'localhost:4000', origin: SHOP }, 'write'],
-  ['to a rebound name', REBOUND, 'read'],
-  ['to a rebound name, from its page', { ...REBOUND, origin: 'http://evil.example:4000' }, 'read'],
-  ['to a rebound name, from a local page', { ...REBOUND, origin: 'http://localhost' }, 'read'],
+  ['to a host name of a DNS rebinding attack', REBOUND, 'read'],
+  [
+    'to a host name of a DNS rebinding attack, from its page',
+    { ...REBOUND, origin: 'http://evil.example:4000' },
+    'read',
+  ],
+  ['to a host name of a DNS rebinding attack, from a local page', { ...REBOUND, origin: 'http://localhost' }, 'read'],
   ['to a name that begins like a loopback address', { host: '127.0.0.1.evil.example' }, 'read'],
   ['to a name that ends like localhost', { host: 'evillocalhost' }, 'read'],
   ['to the unspecified address', { host: '0.0.0.0:4000' }, 'read'],
@@ -94,7 +98,7 @@ test.each<[string, Record<string, string>, 'read' | 'write']>([
   ['from a site that begins like localhost', { host: 'localhost', origin: 'http://localhost.evil.example' }, 'read'],
   ['from a sandboxed page or a file', { host: 'localhost', origin: 'null' }, 'read'],
   ['from an invalid origin', { host: 'localhost', origin: 'http://localhost/x' }, 'read'],
-])('by default a request %s may %3$s', async (_name, headers, expected) => {
+])('by default a request %s gets the access %3$s', async (_name, headers, expected) => {
   expect(await access(gateway, headers)).toBe(expected);
 });
 
@@ -132,8 +136,8 @@ test.each([
   ['a program', {}, 'next'],
   ['a local page', { origin: 'http://localhost:5173' }, 'next'],
   ['a page of another site', { origin: 'https://evil.example' }, 'UNAUTHENTICATED'],
-  ['a rebound page', { ...REBOUND, origin: 'http://evil.example:4000' }, 'UNAUTHENTICATED'],
-])('a mutation over WebSocket by %s gets %3$s', async (_name, headers, expected) => {
+  ['a page of a DNS rebinding attack', { ...REBOUND, origin: 'http://evil.example:4000' }, 'UNAUTHENTICATED'],
+])('a mutation over WebSocket by %s is answered with %3$s', async (_name, headers, expected) => {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, { headers });
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');

@@ -8,7 +8,7 @@ const onServer = TEST_DATABASE_URL ? test : test.skip;
 
 // test/app/start.process.test.ts tests the same with the embedded database.
 onServer.each([1, 2])(
-  'a start that cannot listen creates no admin key, and the next start creates it: %i workers',
+  'a start whose port is taken creates no admin key, and the next start creates the key: %i workers',
   async (workers) => {
     const { database, url, drop } = await createDatabase();
     const taken = createServer().listen(0, '127.0.0.1');

@@ -15,7 +15,7 @@ afterAll(() => drop());
 const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 const ANOTHER_SECRET = 'ADMIN_API_KEY has a different secret from the existing key givenbyowner.';
 
-/** Starts the application. @returns the shown key, and for each key its viewer, or the status that rejects it. */
+/** Starts the application. @returns the key that the start shows, and the viewer (or error status) of each key. */
 async function start(given: string | undefined, ...keys: string[]) {
   const environment = { LOG_LEVEL: 'silent', ...(given && { ADMIN_API_KEY: given }) };
   const { server, firstAdminKey } = await createApp(readConfig(environment), database);

@@ -105,7 +105,7 @@ describe('updateApiKey', () => {
     expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
   });
 
-  test('ENTERPRISE requires both limits; other updates keep the limits, and another plan removes them', async () => {
+  test('requires both limits for ENTERPRISE, keeps omitted limits, and removes both with another plan', async () => {
     const key = await gateway.createKey();
     const invalid = (input: object, ...fields: string[]) =>
       expectInvalid(
@@ -169,7 +169,7 @@ describe('a key id', () => {
     },
   );
 
-  test('that no key has is NOT_FOUND', async () => {
+  test('that does not exist gets NOT_FOUND', async () => {
     const id = 'zzzzzzzzzzzz';
     expect((await refusalOf(gateway, REVOKE, { id })).code).toBe('NOT_FOUND');
     expect((await refusalOf(gateway, UPDATE, { id, input: { name: 'x' } })).code).toBe('NOT_FOUND');
@@ -182,7 +182,7 @@ describe('a key id', () => {
     'mutation { deletePet(id: $id) { id } }',
     'mutation { createPet(input: { name: "x", categoryId: $id }) { id } }',
     'mutation { placeOrder(input: { petId: $id }) { id } }',
-  ])('is rejected by fields of the shop: %s', async (query) => {
+  ])('is rejected as the id of a pet or category: %s', async (query) => {
     for (const id of ['abcdefghijkl', '012345678901'])
       expect(await refusalOf(gateway, query.replace('$id', `"${id}"`))).toMatchObject({
         message: expect.stringContaining('must be an integer from 1 to 9223372036854775807'),
@@ -253,7 +253,7 @@ describe('apiKeys', () => {
     return nodes.map(({ name }) => name);
   };
 
-  test('finds keys by the start of the id or a part of the name, in any case and without wildcards', async () => {
+  test('finds keys by the start of the id or a part of the name, ignoring case, without wildcards', async () => {
     const { id } = await gateway.createKey({ name: 'Wild 100%_card\\ shop' });
     await gateway.createKey({ name: 'Wild 100 cards' });
     for (const search of ['wILD 100%', '%_C', '_card', 'D\\ S', id, id.slice(0, 9)])

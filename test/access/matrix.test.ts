@@ -38,10 +38,10 @@ const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** The scopes of an anonymous caller, by ANONYMOUS_ACCESS. */
+/** The scopes of an anonymous caller, for each value of ANONYMOUS_ACCESS. */
 const ANONYMOUS: Readonly<Record<string, string[]>> = { none: [], read: ['READ'], write: ['READ', 'WRITE'] };
 
-/** The scopes of a caller with a key. */
+/** The scopes of a caller with a key, for each scope of the key. */
 const VALID: Readonly<Record<string, string[]>> = {
   READ: ['READ'],
   WRITE: ['READ', 'WRITE'],
@@ -75,7 +75,7 @@ const EVERYTHING: readonly Operation[] = Object.entries(OPERATIONS).flatMap(([ne
 
 const SCHEMA = buildSchema(readFileSync(join(__dirname, '..', '..', 'schema.graphql'), 'utf8'));
 
-/** The root fields of the schema, by name: `query pets`. */
+/** The root fields of the schema by name, such as `query pets`. */
 const FIELDS = new Map<string, GraphQLField<unknown, unknown>>(
   [SCHEMA.getQueryType(), SCHEMA.getMutationType(), SCHEMA.getSubscriptionType()].flatMap((type) =>
     Object.values(type?.getFields() ?? {}).map(
@@ -84,7 +84,7 @@ const FIELDS = new Map<string, GraphQLField<unknown, unknown>>(
   ),
 );
 
-/** The ids that operations use: `row` of a pet, category or order, and `key` of an API key. */
+/** The ids in operations: `row` is the id of a pet, category or order, and `key` is the id of an API key. */
 interface Ids {
   readonly row: string;
   readonly key: string;
@@ -118,7 +118,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-test('the table has every root field and every REST operation, and nothing else', async () => {
+test('the table of operations has every root field and every REST operation, and nothing else', async () => {
   const { paths } = (await gateway.server.inject('/openapi.json')).json<{ paths: Record<string, object> }>();
   const described = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
@@ -150,7 +150,7 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
         caller,
         error,
       );
-      // Callers with a key skip operations that are open to anonymous callers; ANONYMOUS_ACCESS=none opens the fewest.
+      // Callers with a key skip operations that anonymous callers may use too. With ANONYMOUS_ACCESS=none, few are skipped.
       const allowed = EVERYTHING.filter((operation) => may(operation) && !(VALID[caller] && isOpen(operation)));
       const answers = await ask(allowed, caller, UNKNOWN);
       const isRejection = / (UNAUTHENTICATED|FORBIDDEN|RATE_LIMITED|KEY_BANNED|[A-Z_]+_ERROR|SERVICE_\w+)$/;
@@ -159,7 +159,7 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
   );
 
   test.each(Object.keys(INVALID))('a caller whose key is invalid may do nothing: %s', async (caller) => {
-    // An invalid key must not be treated as no key. Only `write` tests all operations, the others those open without a key.
+    // An invalid key must not count as no key. `write` tests all operations; `none` and `read` test those that need no key.
     const operations = access === 'write' ? EVERYTHING : EVERYTHING.filter(isOpen);
     await expectRejected(operations, caller, '401 UNAUTHENTICATED');
   });

@@ -17,11 +17,19 @@ const read = (headers: Headers, remoteAddress = '192.0.2.200') =>
 test.each<[string, (whole: string) => Headers, string]>([
   ['X-API-Key', (whole) => ({ 'x-api-key': whole }), '1000'],
   ['Authorization: Bearer', (whole) => ({ authorization: `Bearer ${whole}` }), '1000'],
-  ['a scheme in any case (RFC 9110, section 11.1)', (whole) => ({ authorization: `bEARER ${whole}` }), '1000'],
-  ['credentials after spaces (RFC 9110, section 11.4)', (whole) => ({ authorization: `Bearer   ${whole}` }), '1000'],
-  ['X-API-Key before Bearer', (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` }), '1000'],
-  ['neither: an anonymous caller of the plan FREE', () => ({}), '60'],
-])('the caller is recognised by %s', async (_where, headersOf, limit) => {
+  [
+    'the scheme in upper or lower case (RFC 9110, section 11.1)',
+    (whole) => ({ authorization: `bEARER ${whole}` }),
+    '1000',
+  ],
+  [
+    'spaces before the credentials (RFC 9110, section 11.4)',
+    (whole) => ({ authorization: `Bearer   ${whole}` }),
+    '1000',
+  ],
+  ['X-API-Key rather than Bearer', (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` }), '1000'],
+  ['without a key it is anonymous, on the plan FREE', () => ({}), '60'],
+])('the caller is identified by its headers: %s', async (_where, headersOf, limit) => {
   const headers = headersOf(key.whole);
   const query = '{ viewer { plan apiKey { id } } }';
   const { data } = await gateway.graphql(query, undefined, { 'x-api-key': undefined, ...headers });
@@ -47,11 +55,11 @@ test.each<[string, (whole: string) => Headers, string?]>([
   ['a key id alone', () => ({ 'x-api-key': key.id })],
   ['another prefix', (whole) => ({ 'x-api-key': whole.replace('ps_', 'sk_') })],
   ['an upper-case key id', () => ({ 'x-api-key': `ps_${'A'.repeat(12)}_${SECRET}` })],
-  ['a secret too short', (whole) => ({ 'x-api-key': whole.slice(0, -1) })],
-  ['a secret too long', (whole) => ({ 'x-api-key': `${whole}A` })],
+  ['a secret that is too short', (whole) => ({ 'x-api-key': whole.slice(0, -1) })],
+  ['a secret that is too long', (whole) => ({ 'x-api-key': `${whole}A` })],
   ['text after the key', (whole) => ({ 'x-api-key': `${whole}, ${whole}` })],
   ['a key of 8,000 characters', () => ({ 'x-api-key': `ps_${ID}_${'A'.repeat(8000)}` })],
-  ['SQL', () => ({ 'x-api-key': "ps_' or 1=1 --_" })],
+  ['a key that contains SQL', () => ({ 'x-api-key': "ps_' or 1=1 --_" })],
   ['Bearer without a key', () => ({ authorization: 'Bearer' })],
   ['the scheme Basic', (whole) => ({ authorization: `Basic ${btoa(`${key.id}:${whole}`)}` })],
   ['a valid key with another scheme', (whole) => ({ authorization: `Token ${whole}` })],

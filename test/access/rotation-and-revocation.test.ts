@@ -46,7 +46,7 @@ async function read(whole: string, gateway = here): Promise<number> {
 
 const readAll = (...keys: string[]) => Promise.all(keys.map((whole) => read(whole)));
 
-/** Advances the clock by just over five seconds, after which an instance no longer uses a cached key. */
+/** Advances the clock by just over five seconds. Instances cache a key for five seconds. */
 function later(): void {
   jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
 }
@@ -139,8 +139,8 @@ describe('a rotated key', () => {
   });
 
   test.each<[string, object, object, (key: TestKey) => unknown]>([
-    ['a negative grace', { graceSeconds: -1 }, { paths: ['graceSeconds'] }, () => undefined],
-    ['a grace above 30 days', { graceSeconds: 2_592_001 }, { paths: ['graceSeconds'] }, () => undefined],
+    ['a negative grace period', { graceSeconds: -1 }, { paths: ['graceSeconds'] }, () => undefined],
+    ['a grace period above 30 days', { graceSeconds: 2_592_001 }, { paths: ['graceSeconds'] }, () => undefined],
     ['a revoked key', {}, { paths: ['id'] }, revoke],
     [
       'an expired key',
@@ -152,7 +152,7 @@ describe('a rotated key', () => {
     ],
     ['a malformed id', { id: '7' }, { paths: ['id'] }, () => undefined],
     ['an unknown id', { id: 'zzzzzzzzzzzz' }, { code: 'NOT_FOUND', paths: [] }, () => undefined],
-  ])('is not changed by a rotation with %s', async (_what, variables, expected, prepare) => {
+  ])('is unchanged after a rejected rotation: %s', async (_what, variables, expected, prepare) => {
     const key = await here.createKey({ expiresAt: new Date(clock + 60_000).toISOString() });
     await prepare(key);
     const row = () => here.database.query(statement('select * from api_keys where id = $1'), [key.id]);
@@ -194,7 +194,7 @@ describe('a change takes effect at once on the same instance, and within 5 s on 
 });
 
 describe('look-ups of keys', () => {
-  test('concurrent requests with a key share a look-up, and each secret is compared', async () => {
+  test('concurrent requests with a key share a look-up, but the secret of each request is compared', async () => {
     const { id, whole } = await here.createKey();
     const lookUps = jest.spyOn(here.database.prisma.apiKey, 'findUnique');
     expect(await readAll(whole, whole, wrong(whole))).toEqual([200, 200, 401]);
@@ -215,7 +215,7 @@ describe('look-ups of keys', () => {
     const responses: (() => void)[] = [];
     const slow = async (query: Parameters<typeof findUnique>[0]) => {
       const found = await findUnique(query);
-      // Mutations that manage keys omit the hash of the secret, and are not held back.
+      // The queries of mutations that manage keys omit the hash of the secret. They are not held back.
       const isLookUp = query.where.id === id && !query.omit?.secretHash;
       if (isLookUp) await new Promise<void>((resolve) => responses.push(resolve));
       return found;
@@ -224,7 +224,7 @@ describe('look-ups of keys', () => {
     return responses;
   }
 
-  test('the result of a look-up that a revocation has overtaken is not used for later requests', async () => {
+  test('a look-up that began before a revocation is not used for requests after the revocation', async () => {
     const key = await here.createKey();
     const responses = slowLookUps(key);
     const before = read(key.whole);

@@ -27,7 +27,7 @@ test('the errors of GraphQL and REST name the scope that the key lacks', async (
   expect(rest.headers).not.toHaveProperty('www-authenticate');
 });
 
-test('an anonymous caller is asked for a key', async () => {
+test('an anonymous caller without the scope gets 401 and WWW-Authenticate', async () => {
   expect(await gateway.graphql('{ apiKeys { totalCount } }', undefined, ANONYMOUS)).toMatchObject({
     status: 401,
     data: undefined,

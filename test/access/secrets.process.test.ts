@@ -85,7 +85,7 @@ describe('in the application', () => {
   });
 });
 
-test('the output of the process has no secret, no hash, and no header that contains one', async () => {
+test('the output of the process contains no secret, no hash of a secret, and no header with a key', async () => {
   const database = process.env.TEST_DATABASE_URL ? await createDatabase() : undefined;
   const installation = new Installation({
     LOG_LEVEL: 'trace',
@@ -106,13 +106,13 @@ test('the output of the process has no secret, no hash, and no header that conta
   for (const headers of [key, { 'x-api-key': wrong }, ...bearers])
     await running.graphql('{ pets { totalCount } }', headers);
   await running.graphql('{', key);
-  // The process waits a second for idle connections when it stops.
+  // Closes each connection, because the process waits a second for idle connections when it stops.
   const headers = { ...key, connection: 'close' };
   for (const path of [`/pets?api_key=${whole}`, `/pets/${'1'.repeat(30)}?${whole}`, '/nothing', '/%zz'])
     await fetch(running.url + path, { headers });
   const json = { ...headers, 'content-type': 'application/json' };
   await fetch(`${running.url}/pets`, { method: 'POST', body: '{', headers: json });
-  // A caller that connects by WebSocket before it is banned.
+  // This client connects by WebSocket before its key is banned.
   const client = socketClient(running.url, { apiKey: whole });
   client.subscribe('subscription { petChanged { petId } }');
   await until(async () => (await running.metrics()).includes('petstore_subscriptions 1\n'));

@@ -114,7 +114,7 @@ test('a request counts for the day on which it was made, even if it is saved lat
   expect(await daily('night owl', 2)).toEqual([5, 2]);
 });
 
-test('the number of callers with unsaved counts is limited; requests of those callers are still counted', async () => {
+test('a limited number of callers is counted between two saves; further callers are ignored', async () => {
   const recorder = record({ maxEntries: 2 });
   for (const caller of ['a', 'b', 'c', 'a', 'd']) recorder.count(caller, 1, 0, 0);
   await recorder.flush();

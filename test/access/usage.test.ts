@@ -48,7 +48,7 @@ describe('usage counts', () => {
     ['each REST call, and each counted root field', 4, ['/pets', '/pets', TWO]],
     ['one request for an operation that fails before any field runs', 2, ['/nowhere', '{ pets { colour } }']],
     [
-      'nothing that is free of quota',
+      'no requests that are free of quota',
       0,
       [
         ...['/rate_limit', '/usage', '/openapi.json', '/schema.graphql', '/livez', '/'],
@@ -92,7 +92,7 @@ describe('usage counts', () => {
 });
 
 describe('the sums of requests', () => {
-  test('are exact if several instances count at the same time, stop, and start later', async () => {
+  test('are exact if several instances count at the same time, and after they restart', async () => {
     const key = await createKey(1_000_000);
     const instance = () => gateway.another({}, () => clock);
     const [one, two] = await Promise.all([instance(), instance()]);
@@ -159,7 +159,7 @@ describe('usage is shown', () => {
     expect(log.texts.filter((text) => /from usage_days/.test(text))).toHaveLength(1);
   });
 
-  test('only to admins for anonymous callers, as one sum', async () => {
+  test('for anonymous callers, only to admins and as one sum', async () => {
     const sum = async () => (await topCallers('first: 100')).find(([id]) => id === undefined)?.[1] ?? 0;
     const before = await sum();
     for (const remoteAddress of ['192.0.2.1', '192.0.2.2', '2001:db8::1'])

@@ -37,8 +37,8 @@ afterAll(async () => {
   await gateway.close();
 });
 
-describe('as published,', () => {
-  test("Relay's compiler accepts the schema with its setting for nodeId, and refetches by node", () => {
+describe('with the published schema and OpenAPI document,', () => {
+  test("Relay's compiler succeeds with its setting for nodeId, and generates a refetch by node", () => {
     expect(told.relay).toEqual({
       status: 0,
       said: '',
@@ -88,9 +88,9 @@ test('Apollo Client merges pages in its cache, sends query hashes, handles error
       ['Rex', 'Bello', 'Tom'],
     ],
     totalCount: 3,
-    // A pet is one object in the cache, so lists show what a mutation or an event changes.
+    // A pet is one object in the cache, so all lists show the change of a mutation or an event.
     renamed: ['Renamed', 'Bello', 'Tom'],
-    // The lists and their totals reflect pets that this client or another one creates or deletes.
+    // The lists and their totals reflect pets that this client or another client creates or deletes.
     created: [['Renamed', 'Bello', 'Tom', 'Luna'], 4],
     deleted: [['Renamed', 'Bello', 'Tom'], 3],
     live: ['Renamed', 'Elsewhere', 'Tom'],

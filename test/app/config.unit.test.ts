@@ -65,7 +65,7 @@ test.each<[name: string, value: string, meaning: unknown]>([
   ['SUBGRAPH', 'true', true],
   ['LOG_LEVEL', 'silent', 'silent'],
   ['NODE_ENV', 'production', 'production'],
-])('%s=%s', (name, value, meaning) => {
+])('%s=%s is accepted', (name, value, meaning) => {
   expect(readConfig({ [name]: value })).toMatchObject({ [name]: meaning });
 });
 

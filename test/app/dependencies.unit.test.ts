@@ -24,7 +24,7 @@ const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manif
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
-/** Packages used without an import: the scripts run these commands, and the generated client imports {@link UNSEEN}. */
+/** Packages that no file here imports. Scripts run these commands. The generated client imports {@link UNSEEN}. */
 const COMMANDS: Record<string, string> = {
   '@biomejs/biome': 'biome',
   jest: 'jest',
@@ -42,12 +42,12 @@ const FILES = ['src', 'test', 'bench', 'prisma', 'docs']
   .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/(generated|public|vendor)\//.test(path))
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
 
-/** The overridden versions in an entry of `overrides`, which may be nested in a dependant. */
+/** The packages and versions in an entry of `overrides`. An entry may hold overrides for the dependencies of one package. */
 function flat([name, version]: [string, string | Record<string, string>]): [string, string][] {
   return typeof version === 'string' ? [[name, version]] : Object.entries(version);
 }
 
-/** `@scope/name` of `@scope/name/file`. */
+/** The package of an import: `@scope/name` for `@scope/name/file`. */
 function packageOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 }

@@ -58,7 +58,7 @@ function writeBeside(name: string, text: string): string {
   return file;
 }
 
-test('the client of docs/limits.md waits as long as a 429 says, and then succeeds', async () => {
+test('the client in docs/limits.md waits for the Retry-After of a 429, and then succeeds', async () => {
   // The clock of the gateway stands still at `at`. Once `start` is set, it runs.
   const clock = { at: Date.now(), start: 0 };
   const gateway = await startGateway({}, () => clock.at + (clock.start && Date.now() - clock.start));
@@ -109,7 +109,7 @@ test.each([
     'trusted-documents',
     'usage',
   ],
-])('the commands of docs/%s.md have the output that it shows', async (page) => {
+])('the commands in docs/%s.md print the output that the page shows', async (page) => {
   const shop = await openShop(page);
   try {
     await expectOutputs(stepsOf(`docs/${page}.md`), await shop.listen(), ADMIN_KEY);

@@ -8,7 +8,7 @@ import { PROJECT, TYPESCRIPT } from '../helper/command';
 import { makeDirectory } from '../helper/installation';
 import { runTypeScript } from '../helper/process';
 
-/** Runs Node to its end. */
+/** Runs Node and waits until it ends. */
 async function run(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
   const env = { PATH: process.env.PATH ?? '', ...options.env };
   const child = spawn(process.execPath, args, { ...options, env });
@@ -31,7 +31,7 @@ describe('before anything is compiled', () => {
   test.each([
     ...[['12.22.12', false] as const, ['18.20.8', false] as const, ['20.18.3', false] as const],
     ...[['20.19.0', true] as const, ['22.1.0', true] as const, ['100.0.0', true] as const],
-  ])('Node %s is accepted: %s; a rejection is one line', async (version, isAccepted) => {
+  ])('Node %s passes the version check: %s; a rejection is one line', async (version, isAccepted) => {
     put(
       'version.cjs',
       `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`,

@@ -28,7 +28,7 @@ const viewer = (whole: string) =>
   gateway.graphql('{ viewer { plan apiKey { name } } }', undefined, { 'x-api-key': whole });
 const isAccepted = async (whole: string) => (await viewer(whole)).status === 200;
 
-/** The rows of a table of `console.table`, by the headings of its columns. */
+/** The rows of a table that `console.table` has printed. The keys are the column headings. */
 function tableOf(printed: string): Record<string, string>[] {
   const lines = printed.split('\n').filter((line) => line.startsWith('│'));
   const [names = [], ...rows] = lines.map((line) =>
@@ -165,10 +165,10 @@ describe('the gateway and the key are taken from', () => {
   const NOWHERE = { PETSTORE_URL: 'http://127.0.0.1:2', PETSTORE_API_KEY: 'x' };
   test.each<[string, (url: string) => Record<string, string>, boolean?]>([
     ['--url and --key', () => ({}), true],
-    ['--url and --key before the environment', () => NOWHERE, true],
-    ['PORT, without a URL', (url) => ({ PORT: new URL(url).port, PETSTORE_URL: '', PETSTORE_API_KEY: ADMIN_KEY })],
+    ['--url and --key rather than the environment', () => NOWHERE, true],
+    ['PORT, if there is no URL', (url) => ({ PORT: new URL(url).port, PETSTORE_URL: '', PETSTORE_API_KEY: ADMIN_KEY })],
     [
-      'ADMIN_API_KEY, without another key',
+      'ADMIN_API_KEY, if there is no other key',
       (url) => ({ PETSTORE_URL: url, ADMIN_API_KEY: ADMIN_KEY, PETSTORE_API_KEY: '' }),
     ],
   ])('%s', async (_what, variables, hasOptions = false) => {

@@ -37,7 +37,7 @@ const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTyp
 
 const levelOf = (path: string) => LEVELS.findIndex((modules) => modules.includes(moduleOf(path)));
 
-/** Imports that match, as `path imports from`. */
+/** The imports that match, each as the text `path imports from`. */
 const importsWhere = (isFound: (path: string, from: string, typeOnly: boolean) => boolean) =>
   SOURCES.flatMap(({ path, imports }) =>
     imports.filter(({ from, typeOnly }) => isFound(path, from, typeOnly)).map(({ from }) => `${path} imports ${from}`),
@@ -53,7 +53,7 @@ describe('the layout of src', () => {
     expect(SOURCES.map(({ path }) => path).filter((path) => levelOf(path) === -1)).toEqual([]);
   });
 
-  test('describes every module in docs/architecture.md', () => {
+  test('has no module that docs/architecture.md does not describe', () => {
     const cells = [...read('docs/architecture.md').matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell]) => cell).join(' ');
     expect(LEVELS.flat().filter((module) => module !== 'main' && !cells.includes(`${module}/`))).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('other packages', () => {
   });
 });
 
-test('the benchmark loads files of the product that exist', () => {
+test('every file of dist that the benchmark loads has a source file', () => {
   const scripts = readdirSync(join(PROJECT, 'bench'), { recursive: true, encoding: 'utf8' }).filter(
     (path) => /\.[cm]js$/.test(path) && !path.includes('node_modules'),
   );

@@ -82,7 +82,7 @@ test('the bookshop prints its name and address, and answers as the page shows', 
   for (const step of steps) expect([step.commands, await reader.type(step)]).toEqual([step.commands, step.output]);
 });
 
-test('REST has ETags, pages, errors in one shape and the headers of limits', async () => {
+test('the REST API of the bookshop has ETags, pages, uniform errors and rate limit headers', async () => {
   const list = await get('/books?limit=1&sort=-title&shelfId=1');
   expect(JSON.parse(list.text)).toEqual([{ id: 1, title: 'Middlemarch', author: 'George Eliot', shelfId: 1 }]);
   expect(list.headers.get('link')).toMatch(/^<\/books\?limit=1&sort=-title&shelfId=1&cursor=\w+>; rel="next"$/);
@@ -107,7 +107,7 @@ test('REST has ETags, pages, errors in one shape and the headers of limits', asy
   });
 });
 
-test('GraphQL reads shelves with their books, and reports changes', async () => {
+test('the GraphQL API of the bookshop reads shelves with their books, and reports changes', async () => {
   const query = '{ shelves { nodes { name books(orderBy: { field: TITLE }) { totalCount nodes { title } } } } }';
   const nodes = [{ title: 'Emma' }, { title: 'Middlemarch' }];
   expect(await gateway.graphql(query)).toMatchObject({
@@ -125,7 +125,7 @@ test('GraphQL reads shelves with their books, and reports changes', async () => 
   client.close();
 });
 
-test('the contract and the pages are those of the bookshop', async () => {
+test('the OpenAPI document, the schema and the pages describe the bookshop', async () => {
   const openapi = JSON.parse((await get('/openapi.json')).text);
   expect(Object.keys(openapi.paths)).toEqual([
     ...['/books', '/books/{bookId}', '/shelves', '/shelves/{shelfId}', '/rate_limit', '/usage'],

@@ -8,7 +8,7 @@ import { until } from '../helper/until';
 
 const behindHaProxy = CAN_START_HAPROXY ? onServers : describe.skip;
 
-behindHaProxy('a load balancer', () => {
+behindHaProxy('behind a load balancer,', () => {
   test('two instances are replaced under load, one after the other, without a failed request', async () => {
     const production = await createProduction();
     const ports = [await freePort(), await freePort()];

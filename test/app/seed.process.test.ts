@@ -79,7 +79,7 @@ describe('sample data', () => {
     expect(await load(61)).not.toEqual(first);
   });
 
-  test.each([1, 2, 3, 10])('of %i pets is a complete store too', async (pets) => {
+  test.each([1, 2, 3, 10])('of only %i pets can be loaded, and has correct reservations', async (pets) => {
     expect(await loadSampleData(database, pets)).toMatchObject({ pets, orders: Math.floor(pets / 2) });
     expect(await rows('select id from orders where reserved not in (0, quantity)')).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('sample data', () => {
   test.each([
     ['a category', `insert into categories (name) values ('Dogs')`],
     ['an order', 'insert into orders default values'],
-  ])('is rejected by a database that has %s, which is left unchanged', async (_what, insert) => {
+  ])('is not loaded into a database that has %s, and the database does not change', async (_what, insert) => {
     await rows(insert);
     const before = await everything();
     await expect(loadSampleData(database, 10)).rejects.toThrow(
@@ -156,7 +156,7 @@ describe('npm run seed', () => {
     [['--cats', '3'], {}, /^seed: .*--cats.*\n$/],
     [['many'], {}, /^seed: .*many.*\n$/],
     [[], { DATABASE_URL: 'mysql://x' }, /^seed: DATABASE_URL must be a URL that starts with postgresql:\/\/\n$/],
-  ])('rejects %j %j in one line', async (args, environment, line) => {
+  ])('rejects the arguments %j with the environment %j in one line', async (args, environment, line) => {
     const stderr = expect.stringMatching(line);
     expect(await seed(args, { DATA_DIR: installation.data, ...environment })).toEqual({ code: 1, stdout: '', stderr });
   });

@@ -173,7 +173,7 @@ describe('with a Redis that cannot be reached', () => {
     const idle = socketClient(url, { apiKey: ADMIN_KEY });
     await idle.subscribe('{ __typename }').untilOver();
     const neverUsed = send(url);
-    // A WebSocket client that never answers a close frame.
+    // This WebSocket client never answers a close frame.
     const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
     const silent = send(url, 'GET /graphql HTTP/1.1', ...upgrade, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==');
     await until(async () => (await gateway.metrics()).includes('\npetstore_subscriptions 2\n'));

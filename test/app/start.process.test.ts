@@ -11,7 +11,7 @@ import { HEADERS } from '../helper/traffic';
 import { until } from '../helper/until';
 
 const installation = new Installation({ LOG_LEVEL: 'info' });
-/** The process that started first, on an empty database. Later tests read its output after other starts. */
+/** The process that started first, on an empty database. Later tests also read its output. */
 let first: GatewayProcess;
 beforeAll(async () => {
   first = await installation.start();
@@ -31,7 +31,7 @@ async function hasCategory(gateway: GatewayProcess, id: string): Promise<boolean
   return data.category?.name === 'Dogs';
 }
 
-/** Starts a process that must end before it serves. @returns its only line. */
+/** Starts a process that must fail to start. @returns the line of its error, without the program's name. */
 async function failedStart(environment: Record<string, string>): Promise<string> {
   const { code, stdout, stderr } = await new GatewayProcess({ PORT: '0', ...environment }).ended;
   expect([code, stdout]).toEqual([1, '']);

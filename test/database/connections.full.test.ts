@@ -108,7 +108,7 @@ onPostgres('on PostgreSQL', () => {
       expect(database.load?.idle).toBe(database.load?.total);
     });
 
-    test('use only the pool if the pool is too small for shared connections', async () => {
+    test('use only pooled connections if the pool is too small for shared connections', async () => {
       await reopen(4);
       await all(100, echo);
       expect(database.load?.total).toBeLessThanOrEqual(4);
@@ -124,7 +124,7 @@ onPostgres('on PostgreSQL', () => {
       expect(done).toEqual(['quick', 'slow']);
     });
 
-    test('that were sent behind a slow short read run when the server cancels it after a second', async () => {
+    test('that wait behind a slow short read run once the server cancels the slow read after a second', async () => {
       const begun = performance.now();
       const [slow, quick] = await timeless(async () => [
         read('select pg_sleep(4) is not null as slept').catch((error: unknown) => failureOf(error)),
@@ -135,7 +135,7 @@ onPostgres('on PostgreSQL', () => {
       expect(performance.now() - begun).toBeLessThan(4000);
     });
 
-    test('on a lost connection fail, and the connection is replaced', async () => {
+    test('fail if their connection is lost, and the connection is replaced', async () => {
       await reopen(5);
       const lost = await shared();
       const slow = timeless(() => allSettled(10, (i) => read('select $1::int as i, pg_sleep(0.1)', i)));

@@ -56,7 +56,7 @@ test.each([
   [4, [3, 1]],
   [8, [6, 2]],
   [38, [29, 9]],
-])('of %i slots, callers that each ask for all slots get %j', async (slots, shares) => {
+])('if each caller asks for all of %i slots, the first callers get %j', async (slots, shares) => {
   const { entered, enter } = scene(slots);
   for (const caller of 'abcdefgh') await enter(...Array(slots).fill(caller));
   const counts = [...'abcdefgh'].map((caller) => entered.filter((each) => each === caller).length);
@@ -82,7 +82,7 @@ test('a waiting request is rejected at its deadline, and when its client disconn
   expect(() => queue.acquire(left)).toThrow(Ended);
 });
 
-test('requests are rejected if the queue is full, or if their caller takes three quarters of it', async () => {
+test('requests are rejected if the queue is full, or if their caller fills three quarters of it', async () => {
   const { queue, enter } = scene(1, 8);
   await enter('a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6');
   expect(() => queue.acquire(work('a'))).toThrow(FULL);

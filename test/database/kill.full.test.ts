@@ -13,8 +13,8 @@ const KILLS = 3;
 const WRITES = 60;
 
 /**
- * The quantities that an order may have; 0 means that it was cancelled. After a request without a response, the old and the
- * new quantity are possible.
+ * The quantities that an order may have; 0 means that it was cancelled. After a request without a response, the order
+ * may have the old or the new quantity.
  */
 type Possible = ReadonlySet<number>;
 

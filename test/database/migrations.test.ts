@@ -91,7 +91,7 @@ test('migrations are applied in the order of their names, and recorded in the fo
   ]);
 });
 
-test('an applied migration is not applied again, and a new migration is applied without the old ones', async () => {
+test('an applied migration is not applied again when a new migration is added', async () => {
   write(FIRST);
   await run();
   const before = await ledger();
@@ -103,7 +103,7 @@ test('an applied migration is not applied again, and a new migration is applied 
   expect((await ledger())[0]).toEqual(before[0]);
 });
 
-test('a migration that fails is rolled back and recorded, and this start and every later one fails', async () => {
+test('a migration that fails is rolled back and recorded; that start and every later start fail', async () => {
   const failing = 'create table second (a int); create table first (a int);';
   write({ ...FIRST, '2_second': failing, '3_third': 'create table third (a int);' });
   await expect(run()).rejects.toThrow(/^Migration 2_second failed: relation "first" already exists$/);

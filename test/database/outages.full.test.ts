@@ -49,7 +49,7 @@ onOwnServers('under load, two workers', () => {
     return until(() => load.tried.slice(before).filter(isServed).length > count, 30);
   };
   const fresh = (path: string) => ask(gateway.url, { path, headers: { connection: 'close' } });
-  /** Whether all of six readiness checks on new connections, which the workers serve in turn, report this state. */
+  /** Whether six readiness checks report this state. Each uses a new connection, so that both workers are asked. */
   const areReady = async (isReady: boolean) => {
     const asked = await Promise.all(Array.from({ length: 6 }, () => fresh('/readyz')));
     return asked.every(({ status }) => status === (isReady ? 200 : 503));
@@ -62,7 +62,7 @@ onOwnServers('under load, two workers', () => {
   test.each<[string, () => unknown, () => unknown]>([
     ['shuts down', () => postgres.stop('SIGINT'), () => postgres.start()],
     ['crashes', () => postgres.stop('SIGQUIT'), () => postgres.start()],
-    ['falls silent', () => proxy.fallSilent(), () => proxy.speak()],
+    ['stops responding', () => proxy.fallSilent(), () => proxy.speak()],
   ])(
     'respond with 503 in bounded time after PostgreSQL %s, then serve again without a lost write',
     async (_how, stop, start) => {
@@ -97,7 +97,7 @@ onOwnServers('under load, two workers', () => {
 
   test.each<[string, () => unknown, () => unknown]>([
     ['is killed', () => redis.kill(), () => redis.start()],
-    ['falls silent', () => redis.freeze(), () => redis.thaw()],
+    ['stops responding', () => redis.freeze(), () => redis.thaw()],
   ])('fail no request when Redis %s, and share limits again when it is back', async (_how, stop, start) => {
     const counting = async (state: string) =>
       (await gateway.metrics()).includes(`petstore_limiter_store{state="${state}"} 2`);

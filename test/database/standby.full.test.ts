@@ -90,7 +90,7 @@ onOwnServer('with PostgreSQL', () => {
       await standby.remove();
     });
 
-    test('the start fails with target_session_attrs=read-write', async () => {
+    test('with target_session_attrs=read-write, the start fails', async () => {
       await setReadOnly('on');
       const url = `${postgres.url}?target_session_attrs=read-write`;
       await expect(openDatabase({ url, directory: '' })).rejects.toThrow(

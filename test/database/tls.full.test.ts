@@ -65,7 +65,7 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
     expect(await open(over('localhost', 'certified', parameters))).toBe(true);
   });
 
-  test('is reached by its Unix socket, as the parameter host and as the host of the URL', async () => {
+  test('is reached by its Unix socket, given as the parameter host or as the host of the URL', async () => {
     expect(await open(onSocket())).toBe(false);
     expect(await open(`postgresql://postgres@${encodeURIComponent(files)}:${postgres.port}/postgres`)).toBe(false);
   });

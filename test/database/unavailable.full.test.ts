@@ -106,7 +106,7 @@ onPostgres('while PostgreSQL is unavailable', () => {
       const { body } = await ask('/metrics');
       expect(body).toContain('petstore_database_connections{state="total"} 2');
       expect(body).toContain('petstore_database_connections{state="idle"} 0');
-      // The previous result is cached for half a second.
+      // The gateway caches the result of the readiness check for half a second.
       await new Promise((resolve) => setTimeout(resolve, 600));
       expect(await isReady()).toBe(true);
       expect(outcomes(await Promise.all(waiting))).toEqual({ 503: 5 });

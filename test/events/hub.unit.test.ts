@@ -8,7 +8,7 @@ interface Toy {
 }
 
 let toys: Map<bigint, Toy>;
-/** The ids of each call of the hub's reader. */
+/** For each call of the hub's reader, the ids that it was asked for. */
 let reads: bigint[][];
 let failure: Error | undefined;
 beforeEach(() => {

@@ -45,7 +45,7 @@ const CHANGES: readonly Change[] = [
   { topic: 'box', kind: 'DELETED', id: 2n, before: { id: 2n, size: 3, madeAt } as object },
 ];
 
-test('without Redis, the relay reports the state alone, drops published changes, and can be closed', async () => {
+test('without Redis, the relay reports the state "alone", drops published changes, and can be closed', async () => {
   const { relay, states } = await open('redis://127.0.0.1:1', { patienceMs: 200 });
   relay.publish(CREATED);
   await until(async () => relay.lost === 1);
@@ -74,7 +74,7 @@ withServer('with Redis', () => {
     return instance;
   };
 
-  test('other instances with the same database get unchanged changes in one message, even if the relay closes', async () => {
+  test('changes published just before a relay closes reach other instances unchanged, in one message', async () => {
     const [one, ...others] = [await start(), await start(), await start()];
     const deaf = await start(server.url, false);
     const elsewhere = await start(`${server.url}/4`);
@@ -93,7 +93,7 @@ withServer('with Redis', () => {
     watcher.disconnect();
   });
 
-  test('a connection that responds is kept; while Redis is down, each relay has the state alone', async () => {
+  test('a connection that responds is kept; while Redis is down, the state of each relay is "alone"', async () => {
     const [one, two] = [await start(), await start()];
     // Longer than three intervals between pings, so that a missing response would be noticed.
     await new Promise((resolve) => setTimeout(resolve, 1800));

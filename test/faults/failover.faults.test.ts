@@ -14,8 +14,8 @@ const POOL_SIZE = 8;
 const WRITES_PER_SECOND = 60;
 
 /**
- * Sends writes at a constant rate, in turn a category and an order. A category is sent once. An order is sent until it is
- * acknowledged, with an idempotency key and a unique quantity, by which it is found in the database.
+ * Sends writes at a constant rate: categories and orders alternately. A category is sent once. An order is sent with an
+ * idempotency key until it is acknowledged. Its unique quantity identifies it in the database.
  */
 class Writes {
   readonly categories: string[] = [];

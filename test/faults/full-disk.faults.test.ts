@@ -34,7 +34,7 @@ class SmallDisk {
     try {
       writeFileSync(join(this.path, 'filler'), Buffer.alloc(Math.floor(bavail * bsize - left * MB)));
     } catch (error) {
-      // The gateway has taken space meanwhile, so the disk is full already.
+      // The gateway took the remaining space in the meantime, so the disk is already full.
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     }
   }
@@ -90,26 +90,29 @@ onSmallDisk('on a full disk', () => {
   test.each([
     ['30 MB left', 30],
     ['no space left', 0],
-  ])('(%s) writes get 503, reads and health checks work, and writes work once space is free', async (_how, left) => {
-    await start();
-    expect((await write()).status).toBe(201);
-    disk.fill(left);
-    const refused = await write();
-    expect(refused.status).toBe(503);
-    expect(JSON.parse(refused.body ?? '')).toMatchObject({ code: 'SERVICE_UNAVAILABLE', message: FULL, status: 503 });
-    const answer = await gateway?.graphql('mutation { placeOrder(input: {}) { id } }', HEADERS);
-    expect(answer).toMatchObject({ data: { placeOrder: null }, errors: [{ message: FULL }] });
-    expect((await get('/categories')).status).toBe(200);
-    expect((await get('/livez')).status).toBe(200);
-    await until(async () => (await get('/readyz')).status === 503);
-    expect(JSON.parse((await get('/readyz')).body ?? '')).toMatchObject({
-      message: 'Not ready: the database cannot be written to; reads go on.',
-    });
-    disk.empty();
-    expect((await write()).status).toBe(201);
-    await until(async () => (await get('/readyz')).status === 200);
-    expect(await gateway?.stop()).toMatchObject({ code: 0, stderr: '' });
-  });
+  ])(
+    'with %s, writes get 503, reads and health checks work, and writes work once space is free',
+    async (_how, left) => {
+      await start();
+      expect((await write()).status).toBe(201);
+      disk.fill(left);
+      const refused = await write();
+      expect(refused.status).toBe(503);
+      expect(JSON.parse(refused.body ?? '')).toMatchObject({ code: 'SERVICE_UNAVAILABLE', message: FULL, status: 503 });
+      const answer = await gateway?.graphql('mutation { placeOrder(input: {}) { id } }', HEADERS);
+      expect(answer).toMatchObject({ data: { placeOrder: null }, errors: [{ message: FULL }] });
+      expect((await get('/categories')).status).toBe(200);
+      expect((await get('/livez')).status).toBe(200);
+      await until(async () => (await get('/readyz')).status === 503);
+      expect(JSON.parse((await get('/readyz')).body ?? '')).toMatchObject({
+        message: 'Not ready: the database cannot be written to; reads go on.',
+      });
+      disk.empty();
+      expect((await write()).status).toBe(201);
+      await until(async () => (await get('/readyz')).status === 200);
+      expect(await gateway?.stop()).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
 
   test('requests under load are served or get 503 as the disk fills and empties; acknowledged writes are kept', async () => {
     const { url } = await start();

@@ -154,7 +154,7 @@ onOwnServers(
 
 /**
  * Watches whether two gateways count in Redis or in memory. The second gateway gets no other requests, so `look` reads a
- * caller's limits there. Otherwise it would not notice that Redis is unavailable.
+ * caller's limits there. Otherwise that gateway would not notice that Redis is unavailable.
  */
 class States {
   isAlone = false;

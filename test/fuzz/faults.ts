@@ -64,7 +64,7 @@ function commonFaults(response: Response): string[] {
   return faults;
 }
 
-/** @param http the HTTP status, which must be the status of the error; `undefined` if they may differ. */
+/** @param http the HTTP status, which must equal the status in the error; `undefined` if the two may differ. */
 function problemFaults(problem: Problem | undefined, http?: number): string[] {
   const { code, status, message } = problem ?? {};
   const faults: string[] = [];

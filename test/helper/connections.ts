@@ -20,7 +20,7 @@ class Connection {
     this.isLive = direction === 'received' && LIVE.test(text);
   }
 
-  /** Responses completed since the last call. */
+  /** @returns the responses completed since the last call. */
   take(): RestAnswer[] {
     const requests = requestsIn(this.sent);
     const answers = responsesIn(this.received, requests).map(({ status, headers, body }, i) => {

@@ -11,7 +11,7 @@ const OWN = new Set([
   ...['NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE'],
 ]);
 
-/** @throws Error if a root field failed with one of these codes, and its `@errors` does not name the code. */
+/** @throws Error if a root field failed with a code in {@link OWN} that its `@errors` does not name. */
 export function holdToDeclaredErrors(query: string, errors: FormattedExecutionResult['errors']): void {
   for (const { path, extensions } of errors ?? []) {
     const code = extensions?.code as string;

@@ -76,7 +76,7 @@ export class Gateway {
     return data;
   }
 
-  /** Creates a key, and so a caller with unused quotas. Its plan is FREE unless the input has another. */
+  /** Creates a key, which is a new caller with unused quotas. Its plan is FREE unless the input has another. */
   async createKey(input: object = {}): Promise<TestKey> {
     const { createApiKey } = await this.data<{ createApiKey: { secret: string; apiKey: { id: string } } }>(
       'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { id } } }',
@@ -138,7 +138,7 @@ export async function startGateway(
 }
 
 /**
- * Starts the application on the PostgreSQL database at `url`, which stays when the gateway closes.
+ * Starts the application on the PostgreSQL database at `url`. Closing the gateway does not drop this database.
  * @param queue maximum number of statements waiting for a connection.
  */
 export async function startGatewayOn(
@@ -203,7 +203,7 @@ async function compose(
   return server;
 }
 
-/** Checks every REST response against the OpenAPI document. @param remoteAddress the address of requests that set none. */
+/** Makes `inject` check every REST response. @param remoteAddress the client's address if the request does not set it. */
 function holdInjected(server: FastifyInstance, remoteAddress = '127.0.0.1'): void {
   const inject = server.inject.bind(server) as (options: InjectOptions) => Promise<Response>;
   const held = async (given: InjectOptions | string): Promise<Response> => {

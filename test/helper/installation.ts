@@ -26,7 +26,7 @@ export class Installation {
 
   /**
    * @param environment the environment of each start.
-   * @param by the command that starts it; by default the gateway itself.
+   * @param by the command line that starts the gateway; by default that of {@link GatewayProcess}.
    */
   constructor(
     private readonly environment: Record<string, string>,
@@ -40,7 +40,7 @@ export class Installation {
     return this.current && !this.current.isEnded ? this.current : this.start();
   }
 
-  /** Stops the running process, and starts another. @param more additional environment of this start only. */
+  /** Stops the running process, and starts another. @param more additional environment variables for this start only. */
   async start(more: Record<string, string> = {}): Promise<GatewayProcess> {
     await this.current?.stop();
     this.current = await GatewayProcess.start({ DATA_DIR: this.data, ...this.environment, ...more }, this.by);

@@ -57,7 +57,7 @@ export interface Subscriber {
   close(): void;
 }
 
-/** A graphql-ws client. @param params of `connection_init`. */
+/** A graphql-ws client. @param params the payload of `connection_init`. */
 export function socketClient(url: string, params?: Record<string, unknown>, headers = {}): Subscriber {
   const client = createSocketClient({
     url: `${url.replace('http', 'ws')}/graphql`,

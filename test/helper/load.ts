@@ -54,7 +54,7 @@ export class Load {
   }
 }
 
-/** Limits the wait for a response, since `node:cluster` never closes a connection whose worker died when it received it. */
+/** Limits the wait for a response: `node:cluster` never closes a connection if its worker died while receiving it. */
 const TIMEOUT_MS = 30_000;
 
 /** Sends one request. @returns its outcome. */

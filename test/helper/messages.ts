@@ -18,7 +18,7 @@ export interface Response {
 }
 
 /**
- * Parses the requests in a sent text, until it is no longer HTTP. The last request may lack its body.
+ * Parses the requests in a sent text, up to the first part that is not HTTP. The last body may be missing.
  * @param sent bytes as characters (latin1), as in all functions of this file.
  */
 export function requestsIn(sent: string): Request[] {

@@ -30,10 +30,10 @@ export function holdToDescription(answers: readonly RestAnswer[]): void {
   if (faults.size) throw new Error(`The OpenAPI document does not have this:\n${[...faults].join('\n')}`);
 }
 
-/** The statuses of responses by the HTTP parser, the only responses that `default` covers. */
+/** Statuses that the document declares as `default`: the request was rejected as an HTTP message. */
 const REFUSED_BY_HTTP = [408, 414, 431];
 
-/** Headers not specific to an operation: of HTTP, of connections, and for browsers. */
+/** Headers that any response may have: general HTTP headers, and headers for browsers. */
 const OF_ANY_ANSWER =
   /^(connection|content-(type|length|security-policy)|date|keep-alive|vary|allow|cache-control|access-control-.*|cross-origin-.*|referrer-policy|x-content-type-options|x-frame-options)$/;
 
@@ -135,7 +135,7 @@ class Description {
   }
 }
 
-/** An invalid URL matches no operation's path. */
+/** Whether a path can be decoded. An invalid path matches no operation. */
 function isDecodable(path: string): boolean {
   try {
     return decodeURIComponent(path) !== '';

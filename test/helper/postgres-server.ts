@@ -11,7 +11,7 @@ const DEBIAN = '/usr/lib/postgresql';
 const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : [];
 const BINARIES = [...versions, ...(process.env.PATH ?? '').split(':')].find((path) => existsSync(join(path, 'initdb')));
 
-/** As root, tests run the server as `postgres`, because PostgreSQL rejects root. `undefined` if that user does not exist. */
+/** PostgreSQL rejects root. So tests that run as root start it as `postgres`. `undefined` if that user does not exist. */
 export const SERVER_USER = serverUser();
 
 const OPTIONS: SpawnOptions = {
@@ -23,7 +23,7 @@ const OPTIONS: SpawnOptions = {
 
 export const CAN_START_POSTGRES = BINARIES !== undefined && SERVER_USER !== undefined;
 
-/** How to stop a server: a fast shutdown, or a crash, after which it must recover. */
+/** `SIGINT` is a fast shutdown. `SIGQUIT` is like a crash, after which the server must recover. */
 export type Stop = 'SIGINT' | 'SIGQUIT';
 
 /** Makes the user of the server the owner of a file. */
@@ -67,13 +67,13 @@ export class PostgresServer extends Server {
     return `postgresql://postgres@127.0.0.1:${this.port}/postgres`;
   }
 
-  /** Starts the server again, and waits until it accepts connections. After a crash it recovers first. */
+  /** Starts the server, and waits until it accepts connections. After a crash, the server recovers first. */
   async start(): Promise<void> {
     const network = { listen_addresses: '127.0.0.1', port: this.port, unix_socket_directories: '' };
     const settings = Object.entries({ ...network, fsync: 'off', ...this.settings });
     const args = ['-D', this.data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     this.run(join(BINARIES ?? '', 'postgres'), args, OPTIONS);
-    // A server also accepts connections if it only rejects the role of the test.
+    // A server that rejects only the role of the test counts as started, too.
     const refusal = () =>
       this.query('select').then(
         () => undefined,
@@ -87,7 +87,7 @@ export class PostgresServer extends Server {
     await super.remove();
   }
 
-  /** Runs SQL on a connection of its own. @returns the rows. */
+  /** Runs SQL on a new connection. @returns the rows. */
   async query(sql: string) {
     const client = await this.connect();
     try {

@@ -141,7 +141,7 @@ export class GatewayProcess extends Program {
     return this.ended;
   }
 
-  /** Runs a GraphQL operation and closes the connection: an idle one delays the exit by a second. */
+  /** Runs a GraphQL operation and closes the connection, because an idle connection delays the exit by a second. */
   async graphql<Answer = unknown>(query: string, headers: Record<string, string> = {}): Promise<Answer> {
     const response = await fetch(`${this.url}/graphql`, {
       method: 'POST',

@@ -75,7 +75,7 @@ export class RedisServer extends Server {
     throw new Error(`Redis did not start: ${log}`);
   }
 
-  /** Stops it from responding, without closing its connections. */
+  /** Stops the server from responding, without closing its connections. */
   freeze(): void {
     this.signal('SIGSTOP');
   }

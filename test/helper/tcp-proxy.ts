@@ -13,7 +13,7 @@ export class TcpProxy {
     private readonly port: number,
   ) {}
 
-  /** @param url the server's URL, which may contain a password; the default port is PostgreSQL's. */
+  /** @param url the server's URL, which may contain a password; the default port is 5432. */
   static async start(url: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(url), await freePort());
     await proxy.comeBack();
@@ -42,7 +42,7 @@ export class TcpProxy {
     await once(this.server, 'listening');
   }
 
-  /** Resets all connections; new ones are accepted. */
+  /** Resets all connections. New connections are accepted. */
   resetAll(): void {
     for (const [client, server] of this.pairs) {
       client.resetAndDestroy();

@@ -1,4 +1,4 @@
-/** Waits until `condition` holds. @throws Error if it does not within `seconds`. */
+/** Waits until `condition` holds. @throws Error if it does not hold within `seconds`. */
 export async function until(condition: () => boolean | Promise<boolean>, seconds = 15): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {

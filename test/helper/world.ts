@@ -19,7 +19,7 @@ export interface World {
   orders: { id: number; petId: number | null; shipDate: string | null; complete: boolean }[];
 }
 
-// U+FF5E sorts before the emoji by code point, after it by UTF-16 unit.
+// `～` (U+FF5E) sorts before the emoji by code point, but after it by UTF-16 code unit.
 const name = fc.constantFrom('Rex', 'rex', 'Max', 'Émile', 'a b', '～', '🐕', 'a', 'aa');
 const shipDate = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z', '0099-12-31T23:59:59.999Z');
 

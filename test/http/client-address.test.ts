@@ -19,11 +19,11 @@ const from = (...addresses: string[]): Request[] => addresses.map((address) => [
 const via = (...lists: string[]): Request[] => lists.map((list) => ['10.0.0.1', { 'x-forwarded-for': list }]);
 
 const ROWS: Row[] = [
-  ['', 'one address is one caller', true, from('192.0.2.1', '192.0.2.1', '192.0.2.1')],
+  ['', 'requests from one address count as one caller', true, from('192.0.2.1', '192.0.2.1', '192.0.2.1')],
   ['', 'different addresses are different callers', false, from('192.0.3.1', '192.0.3.2', '192.0.4.1')],
   [
     '',
-    'an IPv4 address is the same on a dual-stack socket',
+    'an IPv4 address and its IPv4-mapped IPv6 forms are one caller',
     true,
     from('192.0.5.1', '::ffff:192.0.5.1', '::ffff:c000:501'),
   ],
@@ -42,7 +42,7 @@ const ROWS: Row[] = [
       return ['', `${name} is not trusted`, true, said.map((value) => [`203.0.113.${i}`, { [name]: value }])];
     },
   ),
-  ['1', 'clients behind the proxy are told apart', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
+  ['1', 'clients behind the proxy are different callers', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
   [
     '1',
     'addresses that a client prepends are ignored',
@@ -54,7 +54,7 @@ const ROWS: Row[] = [
   ['1', 'invalid addresses share one quota', true, via('made', 'up', 'names')],
   [
     '2',
-    'clients behind two proxies are told apart',
+    'clients behind two proxies are different callers',
     false,
     via('192.0.2.1, 10.0.0.2', '192.0.2.2, 10.0.0.2', '9.9.9.9, 192.0.2.3, 10.0.0.2'),
   ],
@@ -66,13 +66,13 @@ const ROWS: Row[] = [
   ],
   [
     '10.0.0.1',
-    'clients behind a proxy with this address are told apart',
+    'clients behind a proxy with this address are different callers',
     false,
     via('192.0.2.1', '192.0.2.2', '192.0.2.3'),
   ],
   [
     '10.0.0.0/8',
-    'clients behind a proxy in this network are told apart',
+    'clients behind a proxy in this network are different callers',
     false,
     via('192.0.2.1', '192.0.2.2', '192.0.2.3'),
   ],
@@ -90,7 +90,7 @@ const ROWS: Row[] = [
   ],
   [
     '172.16.0.0/12, fd00::/8',
-    'clients behind an IPv6 proxy are told apart',
+    'clients behind an IPv6 proxy are different callers',
     false,
     ['1', '2', '3'].map((n) => [`fd00::${n}`, { 'x-forwarded-for': `192.0.2.${n}` }]),
   ],

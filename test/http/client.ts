@@ -21,10 +21,10 @@ export interface Answer {
   readonly text: string;
   /** Only if the body is a JSON object or list. */
   readonly json: Json;
-  /** The error, on either interface. */
+  /** The error of a GraphQL or REST response. */
   readonly error: Problem | undefined;
   readonly code: string | undefined;
-  /** The limit headers, which every response has. */
+  /** The rate limit headers. Every response has them. */
   readonly told: Told;
 }
 

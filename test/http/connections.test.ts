@@ -25,7 +25,7 @@ afterEach(() => until(async () => (await connections()) === 0));
 
 const connections = () => promisify(instance.server.server.getConnections).call(instance.server.server);
 
-/** Opens a connection. `closed` resolves on its end, with the text that it has received. */
+/** Opens a connection. `closed` resolves with the received text when the connection ends. */
 function open(localAddress = '127.0.0.1', port = Number(url.port)): { socket: Socket; closed: Promise<string> } {
   const socket = connect({ port, host: url.hostname, localAddress }).setEncoding('utf8');
   let received = '';
@@ -39,13 +39,13 @@ function open(localAddress = '127.0.0.1', port = Number(url.port)): { socket: So
 const GET = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
-describe('a connection is closed', () => {
+describe('the server closes a connection', () => {
   test('that never sends anything', async () => {
     const { closed } = open();
     expect(statusesOf(await closed)).toEqual([408]);
   });
 
-  test('whose request headers never end, even if it keeps sending', async () => {
+  test('whose request headers never end, even if the client keeps sending', async () => {
     const { socket, closed } = open();
     socket.write('GET /pets HTTP/1.1\r\nHost: localhost\r\n');
     const drip = setInterval(() => socket.write('X-A: 1\r\n'), 50);
@@ -58,7 +58,7 @@ describe('a connection is closed', () => {
     expect(JSON.parse(response.body)).toMatchObject({ code: 'REQUEST_TIMEOUT', status: 408 });
   });
 
-  test('whose request body never ends, even if it keeps sending', async () => {
+  test('whose request body never ends, even if the client keeps sending', async () => {
     const { socket, closed } = open();
     socket.write(
       'POST /pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n',
@@ -69,7 +69,7 @@ describe('a connection is closed', () => {
     expect(response).toMatchObject({ status: 408, headers: { connection: 'close' } });
   });
 
-  test('that is idle', async () => {
+  test('that is idle after a response', async () => {
     const { socket, closed } = open();
     socket.write(GET);
     expect(statusesOf(await closed)).toEqual([200]);
@@ -79,7 +79,7 @@ describe('a connection is closed', () => {
     const { socket, closed } = open();
     socket.pause();
     await until(async () => (await connections()) === 1);
-    // Writes more to the server's end of the connection than the buffers of both ends hold.
+    // Writes more than the socket buffers of the server and the client hold.
     const [there] = await new Promise<[Socket]>((resolve) => {
       instance.server.server.once('request', (request) => resolve([request.socket]));
       socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -90,7 +90,7 @@ describe('a connection is closed', () => {
     await closed;
   });
 
-  test('at once if more than 32 of its requests wait for their response', async () => {
+  test('at once if more than 32 of its requests are unanswered', async () => {
     const lasting = await gateway.another({});
     const { port } = new URL(await lasting.listen());
     const received = async (requests: number) => {
@@ -105,7 +105,7 @@ describe('a connection is closed', () => {
     await lasting.close();
   });
 
-  test('at once if its address has three quarters of MAX_CONNECTIONS', async () => {
+  test('at once if its IP address already has three quarters of MAX_CONNECTIONS', async () => {
     const held = Array.from({ length: 15 }, () => open());
     await until(async () => (await connections()) === 15);
     // The connection is rejected: an accepted connection that sends nothing would get 408.

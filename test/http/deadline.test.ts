@@ -18,7 +18,7 @@ onPostgres('while another transaction locks the inventory', () => {
   let gateway: Gateway;
   /** Holds the lock. */
   let other: Client;
-  /** Reads `pg_stat_activity`, which PostgreSQL does not update within the transaction of `other`. */
+  /** Reads `pg_stat_activity`. Within its transaction, `other` would always read the same rows of this view. */
   let observer: Client;
   let url: string;
   beforeAll(async () => {
@@ -51,13 +51,13 @@ onPostgres('while another transaction locks the inventory', () => {
   };
   const stock = async () => {
     await other.query('rollback');
-    // Waits: an order that was not cancelled would be placed now.
+    // An order that was not cancelled would be placed during this time.
     await sleep(200);
     const { rows } = await other.query('select quantity, (select count(*)::int from orders) as orders from inventory');
     return rows[0];
   };
 
-  test('an order over the deadline gets 503, is cancelled on the server, and is not placed afterwards', async () => {
+  test('an order that exceeds the deadline gets 503, is cancelled in the database, and is not placed later', async () => {
     const begun = performance.now();
     const { errors, data } = await gateway.graphql(ORDER);
     expect(performance.now() - begun).toBeLessThan(LIMIT_MS + 400);
@@ -68,7 +68,7 @@ onPostgres('while another transaction locks the inventory', () => {
     expect(await stock()).toEqual({ quantity: 10, orders: 0 });
   });
 
-  test('a REST request over the deadline gets 503 with Retry-After, and changes nothing', async () => {
+  test('a REST request that exceeds the deadline gets 503 with Retry-After, and changes nothing', async () => {
     const change = gateway.app.inject({ method: 'PUT', url: '/store/inventory/1', payload: { quantity: 3 } });
     const response = await change;
     expect([response.statusCode, response.json()]).toMatchObject([503, { code: 'SERVICE_UNAVAILABLE', message: SLOW }]);

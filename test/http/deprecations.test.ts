@@ -118,7 +118,7 @@ describe('headers', () => {
     expect((await gateway.graphql(both)).headers['x-stability']).toBe('experimental');
   });
 
-  test('are sent with rejections and over GET', async () => {
+  test('are sent with rejected requests and over GET', async () => {
     const refused = await gateway.graphql('{ pet(id: 1) { categoryId } }', undefined, {
       'x-api-key': undefined,
     });
@@ -147,7 +147,7 @@ describe('headers', () => {
     expect(answer.body).toContain('"deprecations":[{"coordinate":"Pet.categoryId"');
   });
 
-  test('of REST do not report deprecated fields of the GraphQL schema', async () => {
+  test('of REST responses do not report deprecated fields of the GraphQL schema', async () => {
     const { statusCode, headers } = await gateway.app.inject({ url: '/pets?name=R&status=sold' });
     expect([statusCode, headers.deprecation, headers.sunset]).toEqual([200, undefined, undefined]);
   });

@@ -66,7 +66,7 @@ test.each([
   ['extensions in a body as a string', post({ query, variables, extensions: JSON.stringify(extensions) }), 400],
   ['an operationName that is not a string', post({ query, variables, operationName: 7 }), 400],
   ['a text/plain body', post({ query, variables }, 'text/plain'), 400],
-])('a GraphQL request is rejected for %s', async (_what, request, status) => {
+])('a GraphQL request is rejected: %s', async (_what, request, status) => {
   const answer = await gateway.app.inject(request);
   expect(answer.statusCode).toBe(status);
   expect(answer.json().errors).toHaveLength(1);

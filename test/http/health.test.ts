@@ -31,7 +31,7 @@ test('/livez and /readyz of a healthy process respond 200 and list the checks', 
   expect((await gateway.server.inject({ method: 'POST', url: '/readyz' })).statusCode).toBe(405);
 });
 
-test('/livez and /readyz are free, have rate limit headers, and respond to rejected and banned callers', async () => {
+test('/livez and /readyz use no quota, have rate limit headers, and respond to rejected and banned callers', async () => {
   for (const url of ['/livez', '/readyz']) {
     const first = toldBy((await get(url)).headers);
     expect(toldBy((await get(url)).headers).remaining).toBe(first.remaining);
@@ -75,7 +75,7 @@ test('/livez and /readyz do not wait for the look-up of a key', async () => {
   expect(inTime.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
 });
 
-test('a database that hangs delays /readyz by about a second, and is checked once at a time', async () => {
+test('if the database hangs, /readyz responds after about a second, and only one check runs at a time', async () => {
   let answer = () => {};
   const asked = jest.spyOn(gateway.database, 'canWrite').mockImplementation(
     () =>

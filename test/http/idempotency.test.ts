@@ -32,7 +32,7 @@ const isReplayed = ({ headers }: Answer) => headers['idempotent-replayed'] === '
 const outcome = (answer: Answer) => [answer.status, answer.code, isReplayed(answer)];
 const sql = <Row>(text: string, values: unknown[] = []) => gateway.database.query<Row>(statement(text), values);
 const count = async (table: string) => (await sql<{ n: number }>(`select count(*)::int as n from ${table}`))[0]?.n;
-/** Everything in the shop. */
+/** All rows of the shop, as text. */
 const content = async () => {
   const lists = ['/categories', '/pets', '/store/orders', '/store/inventory'];
   return (await Promise.all(lists.map((path) => send(`GET ${path}`)))).map(({ text }) => text).join('\n');
@@ -208,7 +208,7 @@ describe('the response to a rejected or failed request is not stored', () => {
   });
 });
 
-test('a mutation with several root fields is rejected with a key; without a key each field commits separately', async () => {
+test('a mutation with several root fields and a key is rejected; without a key each field commits separately', async () => {
   const query = `mutation {
     a: createCategory(input: { name: "A" }) { id }
     b: placeOrder(input: { petId: 1, quantity: 100 }) { id }

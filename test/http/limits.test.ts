@@ -27,7 +27,7 @@ async function repeat(times: number, on: string, headers: Headers, from?: string
   return ask(gateway, on, { headers, from });
 }
 
-/** The relevant parts of a response. `ends` is the end of the window in force, in seconds after `start`. */
+/** The relevant parts of a response. `ends` is the reset time in the headers, in seconds after `start`. */
 function summary({ status, code, told }: Answer, start: number) {
   const { limit, remaining, retryAfter, windows, reset } = told;
   const ends = reset - Math.ceil(start / SECOND);
@@ -100,7 +100,7 @@ const SCENARIOS: [name: string, quota: [perMinute: number, perDay: number], step
     ]),
   ],
   [
-    'Retry-After of a banned caller lasts until the exhausted window ends, if the ban ends earlier',
+    'if a ban ends before the exhausted window, Retry-After lasts until the window ends',
     [10, 1],
     [[1, OK], [20, LIMITED], [1, { ...BANNED, retryAfter: 86_400 }], DAY, [1, OK]],
   ],
@@ -307,7 +307,7 @@ test('requests that do not count towards the quota are limited to ten times the 
   for (const on of free) expect((await ask(gateway, on, { headers })).status).toBe(200);
 });
 
-test('a banned caller gets pages up to the limit of free requests; rejections leave no file open', async () => {
+test('a banned caller can load pages up to the limit of free requests; rejections leave no file open', async () => {
   const { headers } = await keyWith(2);
   await repeat(23, PETS, headers);
   const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);

@@ -103,7 +103,7 @@ test('metrics on the main port require a key with the scope ADMIN, even from loc
   expect((await remote({ 'x-api-key': 'nonsense' })).statusCode).toBe(401);
 });
 
-test('a scrape is free of quota', async () => {
+test('a scrape uses no quota', async () => {
   const key = await gateway.createKey({ scopes: ['ADMIN'] });
   const left = async () => toldBy((await remote(key.headers)).headers).remaining;
   const first = await left();

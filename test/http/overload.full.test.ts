@@ -48,7 +48,7 @@ test('a lagging process rejects requests, still responds to health checks, and r
   await small.server.close();
 });
 
-test('one long pause is not overload', async () => {
+test('one long pause of the event loop does not count as overload', async () => {
   const small = await gateway.another();
   await sleep(300);
   block(2500);

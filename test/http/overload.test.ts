@@ -89,10 +89,10 @@ const read = (headers: Headers, on = 'GET /pets') =>
   ask(gateway, on, { headers: { 'x-api-key': undefined, ...headers } });
 
 describe.each<[name: string, callerOf: () => Headers]>([
-  ['a key', () => mine.headers],
-  ['an address', () => ({})],
-])('requests from %s whose bodies do not arrive', (_name, callerOf) => {
-  test('take at most a quarter of the slots; more requests get 429, use no quota and lead to no ban', async () => {
+  ['a caller with a key', () => mine.headers],
+  ['a caller without a key', () => ({})],
+])('%s that sends requests without their bodies', (_name, callerOf) => {
+  test('gets at most a quarter of the slots; further requests get 429, use no quota and lead to no ban', async () => {
     const headers = callerOf();
     const before = (await read(headers, 'GET /rate_limit')).told.remaining;
     const halves = Array.from({ length: SLOTS }, () => sendHalf(headers));
@@ -133,7 +133,7 @@ test('when several callers have taken all slots, every request gets 503 at once,
   expect((await read(other.headers)).status).toBe(200);
 });
 
-test('operations over WebSocket share the limit per caller; a rejection uses no quota and leads to no ban', async () => {
+test('operations over WebSocket count towards the limit per caller; rejections use no quota and cause no ban', async () => {
   const client = socketClient(url, mine.headers);
   client.subscribe('subscription { petChanged { kind } }');
   await until(async () => (await running(gateway)) === 1);
@@ -194,7 +194,7 @@ describe('a request whose client has disconnected', () => {
   test.each([
     ['over HTTP', 4, overHttp],
     ['over WebSocket', 4, overWebSocket],
-  ])('holds a slot of its caller until its work ends: %s', async (_name, count, start) => {
+  ])('keeps its slot until its work ends: %s', async (_name, count, start) => {
     await fill(mine.headers, SHARE - count);
     const held = hold(gateway.database, 'query');
     const leaving: (() => void)[] = [];
@@ -219,7 +219,7 @@ describe('a request whose client has disconnected', () => {
     ['an upgrade to WebSocket', 'GET /graphql', upgrade, 1],
     ['an event stream', 'POST /graphql/stream', body, 1],
     ['pipelined requests', 'GET /pets', '\r\n', 5],
-  ])('releases all slots if its key was still being looked up: %s', async (_name, line, rest, times) => {
+  ])('releases its slot if the key was still being looked up: %s', async (_name, line, rest, times) => {
     for (let i = 0; i < 2; i++) {
       const key = await gateway.createKey();
       const { prisma } = gateway.database;

@@ -31,7 +31,7 @@ test('the stages of a request are listed in the order in which Fastify runs thei
   expect(phases).toEqual([...phases].sort((a, b) => a - b));
 });
 
-test('docs/architecture.md has the same stages in the same order', () => {
+test('docs/architecture.md lists the stages of the pipeline in the same order', () => {
   const text = readFileSync(join(PROJECT, 'docs', 'architecture.md'), 'utf8');
   const [, table = ''] = text.split('| phase | stage |');
   const rows = table
@@ -50,7 +50,7 @@ test('every route has all hooks of the pipeline and no other hooks', () => {
   expect(hooks.length / wanted.length).toBeGreaterThan(50);
 });
 
-test('no other file installs hooks on requests', () => {
+test('only src/http/server.ts installs hooks on requests', () => {
   const hook =
     /addHook\(\s*'(?!onRoute|onReady|onListen|onClose|preClose)|^\s*(onRequest|preParsing|preValidation|preHandler|preSerialization|onSend|onResponse)\b[:,(]/m;
   const sources = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })

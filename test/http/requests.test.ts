@@ -171,7 +171,7 @@ describe('GET /graphql', () => {
     },
   );
 
-  test.each(['GET', 'HEAD'])('runs no mutation sent with the method %s', async (method) => {
+  test.each(['GET', 'HEAD'])('runs no mutation, whether the method is GET or HEAD: %s', async (method) => {
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
       const answer = await ask(gateway, `${method} /graphql?${new URLSearchParams({ query: CREATE })}`, { headers });
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
@@ -183,7 +183,7 @@ describe('GET /graphql', () => {
     ['/graphql?query={__typename}', {}],
     ['/graphql?query={', { 'content-type': 'application/json' }],
     ['/graphql', { accept: 'text/html' }],
-  ])('and HEAD get the same status and content type, HEAD without a body: %s %j', async (url, headers) => {
+  ])('and HEAD get the same status and content type; a response to HEAD has no body: %s %j', async (url, headers) => {
     const [get, head] = [await ask(gateway, `GET ${url}`, { headers }), await ask(gateway, `HEAD ${url}`, { headers })];
     expect([head.status, head.headers['content-type'], head.text]).toEqual([
       get.status,
@@ -247,13 +247,13 @@ describe('a hostile body is rejected quickly and with a short response', () => {
     expect({}).not.toHaveProperty('status');
   });
 
-  test('unless it only has an unknown member, which GraphQL ignores', async () => {
+  test('but a GraphQL body with an unknown member is accepted', async () => {
     const { status, json } = await ask(gateway, 'POST /graphql', { body: '{"query":"{ __typename }","x":[[[1]]]}' });
     expect([status, json.data]).toEqual([200, { __typename: 'Query' }]);
   });
 });
 
-/** @returns the number of categories named `Unseen`, which only a mutation that should be rejected creates. */
+/** @returns the number of categories named `Unseen`. Only mutations that must be rejected would create them. */
 async function unseen(): Promise<unknown> {
   return (await gateway.data('{ categories(filter: { name: "Unseen" }) { totalCount } }')).categories?.totalCount;
 }

@@ -62,7 +62,7 @@ describe('every response has the common headers and the format of its interface,
   });
 });
 
-describe('requests that the HTTP parser rejects or would answer itself get the common headers', () => {
+describe('responses to requests that the HTTP parser rejects or would answer itself', () => {
   const BROKEN =
     'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
   const HOST = 'Host: localhost\r\n';
@@ -72,16 +72,16 @@ describe('requests that the HTTP parser rejects or would answer itself get the c
     [400, 'BAD_REQUEST', 'a request that is not HTTP', 'GARBAGE\r\n\r\n'],
     [400, 'BAD_REQUEST', 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     [400, 'BAD_REQUEST', 'HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    [400, 'BAD_REQUEST', 'two lengths', `${BROKEN}Content-Length: 1\r\n\r\n`],
+    [400, 'BAD_REQUEST', 'two body lengths', `${BROKEN}Content-Length: 1\r\n\r\n`],
     [400, 'BAD_REQUEST', 'a chunk without a size', `${BROKEN}\r\nzz\r\n`],
     [400, 'BAD_REQUEST', 'a broken chunk after a valid one', `${BROKEN}\r\n1\r\n{\r\nzz\r\n`],
     [431, 'HEADERS_TOO_LARGE', 'a head of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`],
-    [400, 'BAD_REQUEST', 'no Host', `${READ}.1\r\n\r\n`],
-    [400, 'BAD_REQUEST', 'two Hosts', `${READ}.1\r\nHost: a\r\nhost: a\r\n\r\n`],
-    [400, 'BAD_REQUEST', 'two Hosts of HTTP/1.0', `${READ}.0\r\n${HOST}Host: a\r\n\r\n`],
-    [200, undefined, 'an unknown expectation', `${OPEN}.1\r\n${HOST}Expect: miracles\r\n\r\n`],
-    [200, undefined, 'HTTP/1.0, without a Host', `${OPEN}.0\r\n\r\n`],
-  ])('%i %s for %s', async (status, code, _name, text) => {
+    [400, 'BAD_REQUEST', 'a missing Host header', `${READ}.1\r\n\r\n`],
+    [400, 'BAD_REQUEST', 'two Host headers', `${READ}.1\r\nHost: a\r\nhost: a\r\n\r\n`],
+    [400, 'BAD_REQUEST', 'two Host headers in HTTP/1.0', `${READ}.0\r\n${HOST}Host: a\r\n\r\n`],
+    [200, undefined, 'an unknown Expect header', `${OPEN}.1\r\n${HOST}Expect: miracles\r\n\r\n`],
+    [200, undefined, 'HTTP/1.0 without a Host header', `${OPEN}.0\r\n\r\n`],
+  ])('have the common headers: %i %s for %s', async (status, code, _name, text) => {
     const instance = await listening();
     const left = async () => (await ask(instance, 'GET /livez', { headers: ANONYMOUS })).told.remaining;
     const before = await left();
@@ -91,7 +91,7 @@ describe('requests that the HTTP parser rejects or would answer itself get the c
     expect(before - (await left())).toBe(code ? 1 : 0);
   });
 
-  test('a request that does not arrive in time gets 408', async () => {
+  test('are 408 if the request does not arrive in time', async () => {
     const { server } = await listening();
     const connected = new Promise<Socket>((resolve) => server.server.once('connection', resolve));
     const received = exchange(server.listeningOrigin, 'GET /pets HTT');
@@ -102,7 +102,7 @@ describe('requests that the HTTP parser rejects or would answer itself get the c
     checkHeaders(408, headers, toldBy(headers));
   });
 
-  test('they get 429 once the address has used up its quota', async () => {
+  test('are 429 once the address has used up its quota', async () => {
     const instance = await listening();
     for (let i = 0; i < 60; i++) await ask(instance, 'GET /nothing', { headers: ANONYMOUS });
     for (const text of ['GARBAGE\r\n\r\n', `${READ}.1\r\n\r\n`])

@@ -151,7 +151,7 @@ describe.each([
     expect([status, code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('are requested by documentId; an unknown documentId gets 404', async () => {
+  test('can be requested by documentId; an unknown documentId gets 404', async () => {
     for (const documentId of ['', 'nobody', `sha256:${sha256(UNLISTED)}`, '__proto__']) {
       const { status, code } = await post(gateway(), { documentId, variables });
       expect([status, code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
@@ -212,7 +212,7 @@ describe('with TRUSTED_DOCUMENTS_ONLY', () => {
   });
 
   test.each(['{ __schema { queryType { name } } }', '{ __typename viewer { plan } rateLimit { cost } }'])(
-    'operations free of quota are allowed: %s',
+    'operations that use no quota are allowed: %s',
     async (query) => {
       expect((await post(closed, { query })).status).toBe(200);
     },
@@ -224,7 +224,7 @@ describe('with TRUSTED_DOCUMENTS_ONLY', () => {
     'query A { viewer { plan } } query B { pet(id: 1) { id } }',
     'mutation { __typename }',
     'subscription { petChanged { kind } }',
-  ])('other operations are rejected: %s', async (query) => {
+  ])('other unlisted operations are rejected: %s', async (query) => {
     expect((await post(closed, { query, operationName: 'A' })).status).toBe(403);
   });
 
@@ -342,7 +342,7 @@ describe('startup with a manifest', () => {
       'subscription A (1): An event of the subscription has an estimated cost of 1302; at most 1000 is allowed.',
     ],
     [
-      'with an operation over the cost limit for all variables',
+      'with an operation over the cost limit whatever its variables are',
       manifest([
         'query',
         'A',

@@ -37,10 +37,10 @@ describe.each(INTERFACES)('over %s', (name) => {
   });
 
   test.each<[string, object, object]>([
-    ['nothing', {}, DOGS],
+    ['none', {}, DOGS],
     ['the name, trimmed', { name: ' Hounds ' }, { ...DOGS, name: 'Hounds' }],
     ['the description', { description: 'They howl.' }, { ...DOGS, description: 'They howl.' }],
-    ['the description, which null removes', { description: null }, { ...DOGS, description: null }],
+    ['the description, removed with null', { description: null }, { ...DOGS, description: null }],
   ])('an update changes only the given fields: %s', async (_what, input, after) => {
     expect(await categories.update(1, input)).toEqual(after);
     expect(await categories.list()).toEqual([after, CATS]);
@@ -48,13 +48,13 @@ describe.each(INTERFACES)('over %s', (name) => {
 
   test.each<[string, () => Promise<unknown>, object]>([
     [
-      'changing an unknown one',
+      'changing an unknown category',
       () => categories.update(7, { name: 'Mice' }),
       { code: 'NOT_FOUND', status: 404, message: 'Category 7 does not exist.' },
     ],
-    ['changing nothing of an unknown one', () => categories.update(7, {}), { code: 'NOT_FOUND', status: 404 }],
-    ['deleting an unknown one', () => categories.remove(7), { code: 'NOT_FOUND', status: 404 }],
-    ['deleting one that has pets', () => categories.remove(1), { code: 'CATEGORY_NOT_EMPTY', status: 409 }],
+    ['an empty update of an unknown category', () => categories.update(7, {}), { code: 'NOT_FOUND', status: 404 }],
+    ['deleting an unknown category', () => categories.remove(7), { code: 'NOT_FOUND', status: 404 }],
+    ['deleting a category that has pets', () => categories.remove(1), { code: 'CATEGORY_NOT_EMPTY', status: 409 }],
   ])('%s is refused, and changes nothing', async (_what, change, refusal) => {
     expect(await change()).toMatchObject(refusal);
     expect(await categories.list()).toEqual([DOGS, CATS]);

@@ -1,7 +1,7 @@
 import type { Gateway } from '../helper/gateway';
 import { send } from '../rest/client';
 
-/** A row as GraphQL writes it: ids are strings, and absent values null. */
+/** A row in the format of GraphQL: ids are strings, and missing values are null. */
 export type Row = Record<string, unknown>;
 
 /** A refused operation. Its details have the paths of REST: `name`, not `input.name`. */

@@ -36,7 +36,7 @@ test.each<[string, ...string[]]>([
   ['updateOrder(id: 1, input: { petId: 3 }) { id }', 'inventory UPDATED 1', 'order UPDATED 1'],
   ['updateOrder(id: 1, input: { complete: true }) { id }', 'order UPDATED 1'],
   ['cancelOrder(id: 1) { id }', 'order DELETED 1', 'inventory UPDATED 1'],
-])('%s is announced, together with the change of stock that it causes', async (field, ...expected) => {
+])('%s is announced, together with the change of stock that the mutation causes', async (field, ...expected) => {
   await gateway.data(`mutation { ${field} }`);
   expect(changes.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`)).toEqual(expected);
 });

@@ -36,7 +36,7 @@ const BELLO = { __typename: 'Pet', name: 'Bello', category: { name: 'Dogs' } };
 const anonymous = { 'x-api-key': undefined };
 
 describe('entities', () => {
-  test('are in the order of their representations, with null for those that do not exist', async () => {
+  test('are in the order of their representations, with null for each entity that does not exist', async () => {
     const rows: [representation: object, entity: object | null][] = [
       [
         { __typename: 'Order', id: '1' },
@@ -92,18 +92,18 @@ describe('entities', () => {
   const INTEGER = 'must be an integer from 1 to 9223372036854775807';
   const TYPES = 'must be one of Pet, Category, Order, InventoryItem';
   test.each<[string, unknown, string, string]>([
-    ['of a type that is no entity', { __typename: 'Viewer', id: '1' }, '__typename', TYPES],
+    ['of a type that is not an entity', { __typename: 'Viewer', id: '1' }, '__typename', TYPES],
     ['of an interface', { __typename: 'Node', nodeId: 'UGV0OjE' }, '__typename', TYPES],
-    ['of no type', { id: '1' }, '__typename', TYPES],
-    ['of a property of all objects', { __typename: 'constructor', id: '1' }, '__typename', TYPES],
-    ['that are no objects', 'Pet:1', '__typename', TYPES],
+    ['without a type', { id: '1' }, '__typename', TYPES],
+    ['of a type named like a property of all objects', { __typename: 'constructor', id: '1' }, '__typename', TYPES],
+    ['that are not objects', 'Pet:1', '__typename', TYPES],
     ['without a key', { __typename: 'Pet', name: 'Rex' }, 'id', INTEGER],
     ['with the key of another type', { __typename: 'InventoryItem', id: '1' }, 'petId', INTEGER],
     ['with an id out of range', pet('9223372036854775808'), 'id', INTEGER],
     ['with a nodeId', pet(Buffer.from('Pet:1').toString('base64url')), 'id', INTEGER],
     ['with the id of an API key', pet('abcdefghij12'), 'id', INTEGER],
     ['with an object as an id', pet({ id: 1 }), 'id', INTEGER],
-  ])('%s are rejected, each with its index', async (_what, wrong, field, message) => {
+  ])('%s are rejected, and the error lists the index of each', async (_what, wrong, field, message) => {
     const representations = [wrong, pet('1'), wrong];
     const { code, status, details } = await refusalOf(subgraph, ENTITIES, { representations });
     expect([code, status]).toEqual(['BAD_USER_INPUT', 400]);
@@ -172,7 +172,7 @@ describe('the schema', () => {
     expect(fields).toEqual(expect.arrayContaining(['id', 'name', 'category', 'orders', 'stars']));
   });
 
-  test('of a subgraph changes neither REST nor introspection', async () => {
+  test('of a subgraph can be introspected, and REST does not change', async () => {
     for (const url of ['/openapi.json', '/pets'])
       expect((await subgraph.app.inject({ url })).body).toBe((await gateway.app.inject({ url })).body);
     const { __type } = await subgraph.data('{ __type(name: "_Entity") { possibleTypes { name } } }');
@@ -193,7 +193,7 @@ test('with TRUSTED_DOCUMENTS_ONLY, a router may send only the documents in the m
   expect((await trusting.graphql(ENTITIES, variables, headers)).data).toEqual({ _entities: [null] });
   const { status, errors } = await trusting.graphql(ENTITIES.replace('quantity', 'id'), variables, headers);
   expect([status, errors[0]?.extensions?.code]).toEqual([403, 'QUERY_NOT_IN_SAFELIST']);
-  // The query for the SDL, which composition sends, is accepted without being in the manifest.
+  // Composition tools query the SDL. This query is accepted although the manifest does not contain it.
   expect((await trusting.graphql(SDL, {}, headers)).status).toBe(200);
   await trusting.close();
   await rm(directory, { recursive: true });

@@ -66,7 +66,7 @@ onPostgres('two changes at the same moment', () => {
   test.each([
     ['cancelled', 'cancelOrder(id: 1) { id }', STOCK],
     ['changed', 'updateOrder(id: 1, input: { quantity: 3 }) { id }', STOCK - 3],
-  ])('that delete a pet while its order is %s keep the pet, without a deadlock', async (_what, field, left) => {
+  ])('cause no deadlock if a pet is deleted while its order is %s, and the pet is kept', async (_what, field, left) => {
     const before = await deadlocks();
     await other.query('begin; select from inventory for update');
     const deleted = gateway.graphql('mutation { deletePet(id: 1) { id } }');

@@ -102,13 +102,13 @@ describe('an id is rejected if it', () => {
   const rejected = { code: 'BAD_USER_INPUT', status: 400 };
 
   test.each<[string, unknown]>([
-    ['is a text that is no nodeId', 'nonsense'],
+    ['is a string that is not a nodeId', 'nonsense'],
     ['is the nodeId of another type', nodeIdOf('ApiKey', 1)],
     ['is a number', 7],
     ['is the id of an API key', 'abcdefghij12'],
-    ['is padding', `${nodeIdOf('Pet', 1)}=`],
-    ['is an id that is no int64', nodeIdOf('Pet', '9223372036854775808')],
-    ['is an id with a leading zero', nodeIdOf('Pet', '01')],
+    ['has base64 padding', `${nodeIdOf('Pet', 1)}=`],
+    ['contains an id beyond int64', nodeIdOf('Pet', '9223372036854775808')],
+    ['contains an id with a leading zero', nodeIdOf('Pet', '01')],
   ])('%s', async (_what, wrong) => {
     const ids = [wrong, nodeIdOf('Pet', 1), wrong];
     expect(await refusalOf(gateway, NODES, { ids })).toMatchObject({ ...rejected, paths: ['ids.0', 'ids.2'] });

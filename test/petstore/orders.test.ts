@@ -33,7 +33,7 @@ describe.each(INTERFACES)('over %s', (name) => {
 
   describe('placing an order with', () => {
     test.each<[string, object, object, number]>([
-      ['nothing', {}, {}, 3],
+      ['no fields', {}, {}, 3],
       ['null for every field', { petId: null, quantity: null, shipDate: null, complete: null }, {}, 3],
       ['a pet without a quantity', { petId: 1 }, { petId: '1' }, 3],
       ['a quantity without a pet', { quantity: MOST }, { quantity: MOST }, 3],
@@ -74,14 +74,14 @@ describe.each(INTERFACES)('over %s', (name) => {
 
   describe('an update', () => {
     test.each<[string, object, object]>([
-      ['nothing', {}, {}],
+      ['none', {}, {}],
       ['the pet', { petId: 2 }, { petId: '2' }],
       ['the quantity', { quantity: 1 }, { quantity: 1 }],
       ['the ship date', { shipDate: '2027-01-01T00:00:00+02:00' }, { shipDate: '2026-12-31T22:00:00.000Z' }],
       ['completion', { complete: true }, { complete: true }],
-      ['the pet, which null removes', { petId: null }, { petId: null }],
-      ['the quantity, which null removes', { quantity: null }, { quantity: null }],
-      ['the ship date, which null removes', { shipDate: null }, { shipDate: null }],
+      ['the pet, removed with null', { petId: null }, { petId: null }],
+      ['the quantity, removed with null', { quantity: null }, { quantity: null }],
+      ['the ship date, removed with null', { shipDate: null }, { shipDate: null }],
       [
         'everything',
         { petId: null, quantity: null, shipDate: null, complete: true },
@@ -121,7 +121,7 @@ describe.each(INTERFACES)('over %s', (name) => {
         { quantity: 1 },
         { code: 'NOT_FOUND', status: 404, message: 'Order 7 does not exist.' },
       ],
-      ['of nothing of an unknown order', 7, {}, { code: 'NOT_FOUND', status: 404 }],
+      ['of an unknown order, without fields,', 7, {}, { code: 'NOT_FOUND', status: 404 }],
       [
         'to an unknown pet',
         1,
@@ -175,8 +175,8 @@ describe.each(INTERFACES)('over %s', (name) => {
     test.each<[string, () => Promise<unknown>, object]>([
       ['returns the units of an order', async () => undefined, { 1: 5 }],
       ['returns no units of a complete order, which has been shipped', () => ship(), { 1: 3 }],
-      ['leaves stock untracked', () => inventory.remove(1), {}],
-      ['never exceeds the largest stock', () => setStock(1, MOST), { 1: MOST }],
+      ['creates no inventory entry for a pet whose stock is not tracked', () => inventory.remove(1), {}],
+      ['never raises stock above the maximum', () => setStock(1, MOST), { 1: MOST }],
     ])('%s', async (_what, before, after) => {
       await before();
       expect(await orders.remove(1)).toBe('removed');
@@ -216,13 +216,13 @@ describe.each(INTERFACES)('over %s', (name) => {
       ['reduced to 2 units', { quantity: 2 }, [MOST, 10]],
       ['enlarged to 7 units', { quantity: 7 }, [MOST - 2, 10]],
       ['enlarged to all units', { quantity: MOST }, [5, 10]],
-      ['as it was', { petId: 1, quantity: 5 }, [MOST, 10]],
+      ['updated without a change', { petId: 1, quantity: 5 }, [MOST, 10]],
     ])('after an order is %s', async (_change, input, [first, second]) => {
       await orders.update(1, input);
       expect(await stock()).toEqual({ 1: first, 2: second });
     });
 
-    test('and takes back every returned unit if all of them fit', async () => {
+    test('but includes every returned unit if all of them fit', async () => {
       await setStock(1, MOST - 5);
       await orders.update(1, { petId: 2 });
       expect(await stock()).toEqual({ 1: MOST, 2: 5 });
@@ -239,7 +239,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     });
   });
 
-  test('the pet of an order cannot be deleted before it is cancelled', async () => {
+  test('the pet of an order cannot be deleted before the order is cancelled', async () => {
     expect(await pets.remove(1)).toMatchObject({ code: 'PET_HAS_ORDERS', status: 409 });
     await orders.remove(1);
     expect(await pets.remove(1)).toBe('removed');

@@ -23,10 +23,10 @@ describe.each(INTERFACES)('over %s', (name) => {
   });
 
   test.each<[string, object, object]>([
-    ['trimmed, and available by default', { name: '  Mia ', categoryId: 2 }, { status: 'available' }],
+    ['with a trimmed name, and available by default', { name: '  Mia ', categoryId: 2 }, { status: 'available' }],
     ['with a status', { name: 'Mia', categoryId: 2, status: 'pending' }, { status: 'pending' }],
     [
-      'with null for the status, which is as none',
+      'with the default status if the status is null',
       { name: 'Mia', categoryId: 2, status: null },
       { status: 'available' },
     ],
@@ -37,7 +37,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   });
 
   test.each<[string, object, object]>([
-    ['nothing', {}, BELLO],
+    ['none', {}, BELLO],
     ['the name, trimmed', { name: ' Max\n' }, { ...BELLO, name: 'Max' }],
     ['the category', { categoryId: 2 }, { ...BELLO, categoryId: '2' }],
     ['all', { name: 'Max', categoryId: 2, status: 'sold' }, { id: '2', name: 'Max', categoryId: '2', status: 'sold' }],
@@ -53,7 +53,7 @@ describe.each(INTERFACES)('over %s', (name) => {
 
   test.each<[string, () => Promise<unknown>, object]>([
     [
-      'creating one in an unknown category',
+      'creating a pet in an unknown category',
       () => pets.create({ name: 'Mia', categoryId: 7 }),
       {
         code: 'UNKNOWN_REFERENCE',
@@ -63,24 +63,24 @@ describe.each(INTERFACES)('over %s', (name) => {
       },
     ],
     [
-      'moving one to an unknown category',
+      'moving a pet to an unknown category',
       () => pets.update(1, { name: 'Max', categoryId: 7 }),
       { code: 'UNKNOWN_REFERENCE', status: 422, details: [{ path: 'categoryId' }] },
     ],
     [
-      'changing an unknown one',
+      'changing an unknown pet',
       () => pets.update(7, { name: 'Max' }),
       { code: 'NOT_FOUND', status: 404, message: 'Pet 7 does not exist.' },
     ],
-    ['changing nothing of an unknown one', () => pets.update(7, {}), { code: 'NOT_FOUND', status: 404 }],
-    ['deleting an unknown one', () => pets.remove(7), { code: 'NOT_FOUND', status: 404 }],
-    ['deleting one that has orders', () => pets.remove(1), { code: 'PET_HAS_ORDERS', status: 409 }],
+    ['an empty update of an unknown pet', () => pets.update(7, {}), { code: 'NOT_FOUND', status: 404 }],
+    ['deleting an unknown pet', () => pets.remove(7), { code: 'NOT_FOUND', status: 404 }],
+    ['deleting a pet that has orders', () => pets.remove(1), { code: 'PET_HAS_ORDERS', status: 409 }],
   ])('%s is refused, and changes nothing', async (_what, change, refusal) => {
     expect(await change()).toMatchObject(refusal);
     expect(await pets.list()).toEqual([REX, BELLO, TOM]);
   });
 
-  test('a pet with shipped orders can be deleted only after they are cancelled, and its stock goes with it', async () => {
+  test('a pet with shipped orders can be deleted, along with its stock, only after the orders are cancelled', async () => {
     await gateway.data('mutation { updateOrder(id: 1, input: { complete: true }) { id } }');
     expect(await pets.remove(1)).toMatchObject({ code: 'PET_HAS_ORDERS' });
     await gateway.data('mutation { cancelOrder(id: 1) { id } }');
@@ -111,7 +111,7 @@ test.each<[string, object, object]>([
   ['all fields', { name: ' Bella', categoryId: 2, status: 'sold' }, { name: 'Bella', categoryId: 2, status: 'sold' }],
   ['no status', { name: 'Bello', categoryId: 1 }, { name: 'Bello', categoryId: 1, status: 'available' }],
   [
-    'null for it',
+    'a null status',
     { name: 'Bello', categoryId: 1, status: null },
     { name: 'Bello', categoryId: 1, status: 'available' },
   ],

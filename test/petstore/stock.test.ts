@@ -57,10 +57,10 @@ async function books(): Promise<{ petId: bigint; left: number; held: number }[]>
   );
 }
 
-/** Tests place up to five times as many orders at once. A caller may have at most 250 requests in progress. */
+/** The tests place up to 5 × `MANY` orders at once. A caller may have at most 250 requests in progress. */
 const MANY = IS_FULL ? 48 : 20;
 
-describe('many concurrent orders for fewer units', () => {
+describe('many concurrent orders for few units', () => {
   test('sell exactly the units in stock', async () => {
     await stock(2 * MANY);
     const answers = await Promise.all(Array.from({ length: 5 * MANY }, () => place(1, 1)));

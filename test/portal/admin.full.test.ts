@@ -148,7 +148,7 @@ describe('/admin', () => {
     await page.getByText('Its secret has 31 characters instead of 32.').waitFor();
   });
 
-  browserTest('is accessible on a desktop and on a phone, in light and dark', async () => {
+  browserTest('is accessible on a desktop and on a phone, in light and dark mode', async () => {
     const found: string[] = [];
     for (const colorScheme of ['light', 'dark'])
       for (const viewport of [

@@ -125,7 +125,7 @@ browserTest('examples and links name the server that served the page, also when 
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
-browserTest('at 1280 px tables and first commands can be read without scrolling sideways', async () => {
+browserTest('at a width of 1280 px, tables and the first commands need no horizontal scrolling', async () => {
   const { page } = await open(undefined, { viewport: { width: 1280, height: 800 } });
   for (const [path, what] of [
     ['/docs/getting-started', '.table, pre.code'],

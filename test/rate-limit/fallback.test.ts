@@ -45,7 +45,7 @@ describe('a Redis that stops responding', () => {
     ['rejects', 'out of reach'],
     ['hangs', 'no answer within 30 ms'],
   ] as const)(
-    'and %s requests fails none: half the quota is granted from memory, and this is reported once',
+    '(it %s) fails no request: half the quota is granted from memory, and this is reported once',
     async (behaviour, why) => {
       redis.behaviour = behaviour;
       expect(await countAllowed(100)).toBe(30);

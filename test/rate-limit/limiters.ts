@@ -103,7 +103,7 @@ export function inRedis(url: string, instances: number): ClockedLimiter {
   const setClock = (ms: number) => Promise.all(clients.map((client) => client.setClock(ms)));
   return clocked((now) => {
     const limiters = clients.map((client) => {
-      // Also long enough on a busy machine.
+      // The timeout is long enough even for a busy machine.
       const redis = new RedisStore(client, { bans: BANS, now, prefix, timeoutMs: 10_000 });
       return new Limiter({ bans: BANS, now, redis });
     });

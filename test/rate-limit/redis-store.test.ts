@@ -102,7 +102,7 @@ withRedis('with Redis', () => {
     expect(await redis.exists(`${prefix}stranger`)).toBe(0);
   });
 
-  test('the requests of a caller in two turns of the event loop are sent as one command', async () => {
+  test('requests of a caller from two successive turns of the event loop are sent as one command', async () => {
     const take = (id: string) => store.take({ ...subject, id }, 1, 'counted');
     await Promise.all([take('warm'), store.peek(subject), store.liftBan(subject.id)]);
     const monitor = await redis.monitor();

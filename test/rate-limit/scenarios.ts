@@ -37,7 +37,7 @@ const banned = { verdict: 'banned' } as const;
 const useUpMinute: Step = { ask: 'counted', times: 60, is: allowed };
 const getBanned: Step = { ask: 'counted', times: 20, is: limited };
 
-/** The requirements. The caller has the plan Free (60 a minute, 1000 a day) unless a step has a `quota`. */
+/** The requirements, as sequences of requests. Unless a step has a `quota`, the plan is Free: 60 a minute, 1000 a day. */
 export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   'a new caller has its full quota until its first counted request starts the windows': [
     { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },
@@ -132,13 +132,13 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'free', times: 20, is: limited },
     { ask: 'counted', is: { ...banned, minute: 60 } },
   ],
-  'the wait of a banned caller lasts until the exhausted window ends, if the ban ends earlier': [
+  'if a ban ends before the exhausted window, the caller must wait until the window ends': [
     { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
     { ask: 'counted', times: 20, is: { ...limited, retryAfterMs: DAY } },
     { ask: 'counted', wait: 10_000, is: { ...banned, retryAfterMs: DAY - 10_000, bannedIn: 50_000, inForce: 'day' } },
     { ask: 'free', is: { ...banned, retryAfterMs: DAY - 10_000 } },
   ],
-  'requests during a ban neither extend it nor count towards the next': [
+  'requests during a ban neither extend the ban nor count towards the next ban': [
     useUpMinute,
     getBanned,
     { ask: 'counted', wait: 1000, times: 100, is: { ...banned, bannedIn: 59_000 } },

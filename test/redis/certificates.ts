@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
 
-/** A new CA, and a certificate for 127.0.0.1 that it has signed, as files. */
+/** Files with a new CA, and with a certificate for 127.0.0.1 that the CA has signed. */
 export class Certificates {
   private readonly directory = mkdtempSync(join(tmpdir(), 'certificates-'));
   readonly authority = this.file('ca.pem');

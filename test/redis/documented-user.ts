@@ -13,7 +13,7 @@ export function userWith(rules: readonly string[]): string[] {
   return ['--user', 'petstore', ...rules];
 }
 
-/** The ACL rules that the user needs in addition in a cluster, and the rules of a user of Sentinels. */
+/** The additional ACL rules of the user in a cluster, and the ACL rules of a Sentinel user. */
 export const CLUSTER_RULES = (/In a cluster it also needs `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(' ');
 export const SENTINEL_RULES = (/At Sentinels with users of their own: `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(
   ' ',

@@ -74,7 +74,7 @@ describe('identifiers in paths', () => {
   test.each([
     [404, 'NOT_FOUND', ['/pets/', '/pets/1/', '/pets/1/2', '/Pets', '/store']],
     [400, 'BAD_REQUEST', ['/pets/%', '/pets/%zz', '/pets/%ff', '/pets?name=%ff']],
-  ])('paths that get %i %s: %j', async (status, code, paths) => {
+  ])('these paths get %i %s: %j', async (status, code, paths) => {
     for (const path of paths)
       expect(await send(gateway, `GET ${path}`)).toMatchObject({ status, json: { code, status } });
   });

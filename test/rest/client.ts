@@ -10,7 +10,7 @@ export interface Answer {
 
 /**
  * Sends a REST request: `GET /pets/1`. A body that is not a string is sent as JSON.
- * @param headers added to the content type of the body; `'content-type': undefined` sends no content type.
+ * @param headers sent in addition to the content type of the body; `'content-type': undefined` sends no content type.
  */
 export async function send(
   gateway: Gateway,

@@ -78,7 +78,7 @@ test('CHANGES contains every PUT, PATCH and DELETE operation', async () => {
   expect(CHANGES.map(([on]) => on.replace(/\d$/, '1')).sort()).toEqual(conditional.sort());
 });
 
-describe.each(CHANGES)('If-Match: %s', (on, ...[body]) => {
+describe.each(CHANGES)('If-Match in %s', (on, ...[body]) => {
   test.each<[what: string, header: (tag: string) => string]>([
     ['the version that was read', (tag) => tag],
     ['one of several versions', (tag) => `${STALE} ,, ${tag},"other,with,commas"`],
@@ -110,7 +110,7 @@ describe('If-Match', () => {
     }
   });
 
-  // The precondition is ignored if the request fails without it (RFC 9110, section 13.2.1).
+  // The precondition is ignored if the request would fail without it (RFC 9110, section 13.2.1).
   test.each(CHANGES.filter(([on]) => !on.startsWith('PUT /categories')))(
     'does not replace 404 by 412 if the resource is missing: %s',
     async (on, ...[body]) => {
@@ -198,7 +198,7 @@ describe('exactly one of eight concurrent requests with the same If-Match succee
     ['/categories/1', (i) => ['PUT /categories/1', { name: `Dogs ${i}` }]],
     ['/store/orders/1', (i) => ['PATCH /store/orders/1', { shipDate: `2027-01-0${i}T00:00:00Z` }]],
     ['/store/inventory/1', (i) => ['PUT /store/inventory/1', { quantity: 100 + i }]],
-  ])('if all change %s', async (path, change) => {
+  ])('if all of them change %s', async (path, change) => {
     const tag = await tagOf(path);
     const answers = await Promise.all(many.map((i) => sendIf(tag, ...change(i))));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...many.slice(1).map(() => 412)]);

@@ -140,14 +140,14 @@ describe('Content-Type', () => {
     },
   );
 
-  test('a body of 100 KiB is accepted, a larger one is 413', async () => {
+  test('a body of 100 KiB is accepted, and a larger body gets 413', async () => {
     const change = (size: number) => send(gateway, 'PATCH /pets/1', '{"name":"Mia"}'.padEnd(size));
     expect((await change(102_400)).status).toBe(200);
     expect(await change(102_401)).toMatchObject({ status: 413, json: { code: 'PAYLOAD_TOO_LARGE', status: 413 } });
   });
 });
 
-test('responses to HEAD and with 204 or 304 have no body on the wire, and the connection stays open', async () => {
+test('responses to HEAD, and responses with 204 or 304, have no body, and the connection stays open', async () => {
   const listening = await gateway.another();
   const lines = ['HEAD /pets', 'GET /pets', 'DELETE /pets/3', 'OPTIONS /pets', 'GET /pets/1'];
   const requests = lines.map((line, i) =>

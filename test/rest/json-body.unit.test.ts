@@ -20,7 +20,7 @@ test('every int64 is read exactly', () => {
   );
 });
 
-test('everything else is parsed as by JSON.parse', () => {
+test('all other JSON is parsed as by JSON.parse', () => {
   const expectSame = (text: string) => {
     const expected = JSON.parse(text);
     expect(plain(parseJson(text))).toEqual(expected);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** @returns Redocly's recommended rules that the document breaks, including those with the level of a warning. */
+/** @returns Redocly's recommended rules that the document breaks, including rules that only warn. */
 async function lint(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'] });
   const faults = await lintFromString({ source, absoluteRef: '/openapi.json', config });

@@ -73,19 +73,22 @@ export async function openCluster(directory: string, space: DiskSpace): Promise<
   }
 }
 
-/** Creates the cluster in a sibling directory and renames it once complete, so a killed first start does no damage. */
+/**
+ * Creates the cluster in a sibling directory, and renames the directory at the end. If the process is killed before that,
+ * the next start does not open the incomplete cluster.
+ */
 async function createCluster(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: PRIVATE });
-  // Uses `dataDir` instead of our guarded files: PGlite would also give those to the in-memory engine that creates the
-  // cluster.
+  // Uses `dataDir` instead of our guarded files. PGlite creates the cluster with another engine in memory, and would use the
+  // guarded files for that engine, too.
   const engine = await startEngine({ dataDir: unfinished });
   await engine.close();
   renameDurably(unfinished, directory);
 }
 
-/** Renames a directory so that its new name survives a power loss, where the system supports it. */
+/** Renames a directory so that its new name survives a power loss, if the operating system supports this. */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to);
   try {
@@ -106,15 +109,15 @@ function versionOf(directory: string): string | undefined {
 }
 
 /**
- * Only {@link Upkeep} makes checkpoints, so `max_wal_size` is set too high to be reached. PostgreSQL asks its checkpointer
- * process for a checkpoint when the log since the last one has half that size. PGlite has no such process, and hangs then
- * (0.4.3: forever, after 540 MB with the default of 1 GB).
+ * Only {@link Upkeep} makes checkpoints, so `max_wal_size` is set too high to be reached. When the log since the last
+ * checkpoint has half this size, PostgreSQL asks its checkpointer process for another checkpoint. PGlite has no such
+ * process, and would hang (0.4.3: forever, after 540 MB with the default of 1 GB).
  *
  * `wal_recycle=off` deletes old log files after a checkpoint. Recycled files would keep the log at its largest size.
  */
 const LOG = ['-c', 'max_wal_size=1TB', '-c', 'wal_recycle=off'];
 
-/** Starts the embedded PostgreSQL in memory, from the file with an image of a cluster that PGlite has written. */
+/** Starts the embedded PostgreSQL in memory. @param image a file with the image of a cluster, written by PGlite. */
 export function startInMemory(image: string): Promise<PGlite> {
   return startEngine({ loadDataDir: new Blob([new Uint8Array(readFileSync(image))]) });
 }
@@ -128,9 +131,9 @@ export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' 
   }: typeof import('@electric-sql/pglite/contrib/pg_trgm') = require('@electric-sql/pglite/contrib/pg_trgm');
   const startParams = [...PGlite.defaultStartParams, ...LOG];
   const engine = await PGlite.create({ ...options, startParams, extensions: { pg_trgm } });
-  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone.
-  // Pages are in memory. With the default `random_page_cost` of 4, the planner scans 10,000 pets for those with a rare
-  // status.
+  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone. Pages
+  // are in memory, so random access is cheap. With the default `random_page_cost` of 4, the planner would scan 10,000 pets
+  // to find those with a rare status.
   await engine.exec("set timezone to 'UTC'; set random_page_cost to 1.1");
   return engine;
 }

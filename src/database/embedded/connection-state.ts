@@ -1,7 +1,7 @@
 /** The state of one connection to the embedded database, in memory that the client's thread and the worker share. */
 export type ConnectionState = Int32Array<SharedArrayBuffer>;
 
-/** Index of the number of bytes that the worker has sent and the client has not read. */
+/** Index of a counter: the bytes that the worker has sent, but the client has not read yet. */
 const UNREAD = 0;
 /** Index of the state of the client's statements. */
 const WORK = 1;
@@ -11,7 +11,7 @@ const WAITING = 0;
 const STARTED = 1;
 const DROPPED = 2;
 
-/** How many bytes the client may leave unread before the worker waits for it. */
+/** How many sent bytes may be unread before the worker waits for the client. */
 const MAX_UNREAD = 1024 * 1024;
 const CLOSED = -(2 ** 30);
 
@@ -54,7 +54,10 @@ export function reportIdle(state: ConnectionState): void {
   Atomics.store(state, WORK, WAITING);
 }
 
-/** Drops the client's statements until {@link allow}, unless one has started. @returns whether they are dropped. */
+/**
+ * Drops the client's statements until {@link allow} is called, unless one has already started.
+ * @returns whether they are dropped.
+ */
 export function drop(state: ConnectionState): boolean {
   return Atomics.compareExchange(state, WORK, WAITING, DROPPED) !== STARTED;
 }

@@ -5,18 +5,20 @@ import { identityOf, isRunning } from './process-identity';
 const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;
 
-/** The locks held by this process. A lock file with its pid may also be left over from an earlier process. */
+/**
+ * The locks held by this process. A lock file with the pid of this process may also be left over from an earlier process.
+ */
 const held = new Map<string, number>();
 
 /**
  * Locks `directory` for this process. PGlite does not lock it, and two processes that open it lose each other's committed
- * rows. Lock libraries detect a dead owner by the age of its file: they wait after a crash, and a paused process loses its
- * lock.
+ * rows. Lock libraries detect a dead owner by the age of its lock file. With them, a start after a crash would have to wait,
+ * and a paused process would lose its lock.
  *
  * The lock is a numbered file, such as `lock.7`, that identifies its owner. The file with the highest number is the current
- * lock. If its owner has ended, a process creates the file with the next number. `link` is atomic, so only one process
- * succeeds, and the file appears complete. Numbers are never reused. So a process with a stale listing creates a file that
- * does not have the highest number, and notices that.
+ * lock. To replace the lock of an owner that has ended, a process creates the file with the next number. `link` is atomic:
+ * only one process succeeds, and other processes never see an incomplete file. Numbers are never reused. If a process read
+ * an outdated list of files, its new file does not have the highest number, and the process notices this.
  * @returns a function that releases the lock.
  * @throws Error naming the owner if it is a live process.
  */

@@ -2,11 +2,14 @@ import { closeSync, existsSync, openSync, rmSync, statfsSync, writeSync } from '
 import { join } from 'node:path';
 
 const MB = 1024 * 1024;
-/** PostgreSQL's write-ahead log consists of files of this size. PostgreSQL crashes if the disk has no space for the next. */
+/**
+ * PostgreSQL's write-ahead log consists of files of this size. PostgreSQL crashes if the disk has no space for the next
+ * file.
+ */
 const SEGMENT = 16 * MB;
 /** Writes are rejected if less space than this is free: one transaction may need two more segments. */
 const MARGIN = 2 * SEGMENT;
-/** Size of the reserve: space for the running transaction if other processes fill the disk meanwhile. */
+/** Size of the reserve: space for the running transaction in case another process fills the disk. */
 const RESERVE = 2 * SEGMENT;
 /** Size of a new cluster with its first segments. */
 const NEW_CLUSTER = 4 * SEGMENT;
@@ -47,7 +50,7 @@ export class DiskSpace {
     return left >= MARGIN && (this.isReserved || (left >= MARGIN + RESERVE && this.reserve()));
   }
 
-  /** Deletes the reserve, which frees its space for the current write. @returns false if there was none. */
+  /** Deletes the reserve, which frees its space for the current write. @returns false if there was no reserve. */
   release(): boolean {
     if (!this.isReserved) return false;
     this.isReserved = false;
@@ -55,7 +58,10 @@ export class DiskSpace {
     return true;
   }
 
-  /** The free space in bytes. File systems that do not know it report a size of 0, and count as unlimited. */
+  /**
+   * The free space in bytes. A file system that cannot report its free space reports a size of 0. Its free space counts as
+   * unlimited.
+   */
   private left(): number {
     const { blocks, bavail, bsize } = statfsSync(this.directory);
     return blocks ? bavail * bsize : Number.POSITIVE_INFINITY;

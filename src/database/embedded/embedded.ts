@@ -13,7 +13,7 @@ import { Upkeep } from './upkeep';
  */
 const POOL_SIZE = 5;
 
-/** A transaction may wait for its client for the time limit of a request plus this, in milliseconds. */
+/** A transaction may wait for its client this much longer than the time limit of a request, in milliseconds. */
 const SLACK_MS = 1_000;
 
 type Bounds = Pick<PoolBounds, 'queue' | 'requestTimeoutMs'>;

@@ -55,7 +55,7 @@ function guard({ stream_ops }: NodeFiles, space: DiskSpace): void {
   };
 }
 
-/** Ends the process at once. PostgreSQL blocks this thread until its system call returns. */
+/** Ends the process synchronously, since PostgreSQL blocks this thread until its system call returns. */
 function end(error: unknown): never {
   const { errno } = error as { errno?: number };
   const reason = REASONS[errno ?? 0] ?? `error ${errno}`;

@@ -18,7 +18,7 @@ import {
 } from './protocol';
 import { ResponseBuffer } from './response';
 
-/** How long batches run before the event loop receives new messages, in milliseconds. */
+/** How many milliseconds batches may run before control returns to the event loop, which receives new messages. */
 const SLICE_MS = 1;
 
 /** `COPY … FROM STDIN` makes PostgreSQL wait for data. PGlite cannot wait, and ends the session. */
@@ -36,10 +36,10 @@ interface Batch {
 }
 
 /**
- * Serves any number of connections with PGlite's only session. A connection owns the session for one batch, or until its
- * transaction ends (PostgreSQL documentation, "Extended Query" and "Pipelining"). The names of prepared statements are
- * separate for each connection; an unnamed statement lasts until the next Sync or Query. Connections share everything else
- * that belongs to a session: settings, temporary tables, session-level advisory locks, LISTEN, PREPARE. There is no
+ * Serves any number of connections with the single session that PGlite has. A connection owns the session for one batch, or
+ * until its transaction ends (PostgreSQL documentation, "Extended Query" and "Pipelining"). The names of prepared statements
+ * are separate for each connection; an unnamed statement lasts until the next Sync or Query. Connections share everything
+ * else that belongs to a session: settings, temporary tables, session-level advisory locks, LISTEN, PREPARE. There is no
  * authentication: only this process can use the ports.
  *
  * `@electric-sql/pglite-socket` 0.2.17 is no alternative: statement names of its connections collide, batches of several
@@ -53,12 +53,13 @@ export class Multiplexer {
   private readonly unused: Buffer[] = [];
   private readonly response = new ResponseBuffer();
   /**
-   * PGlite's stack pointer, which is restored after each batch. An SQL error exits WebAssembly through an exception, and
-   * the stack pointer is not restored. In 0.5.8, every statement would fail after 1,701 errors (`stack depth limit exceeded`).
+   * PGlite's stack pointer, which is restored after each batch. An SQL error leaves WebAssembly through an exception, which
+   * does not restore the stack pointer. In 0.5.8, every statement would fail after 1,701 such errors (`stack depth limit
+   * exceeded`).
    */
   private readonly stack: { value: unknown };
   private isRunning = false;
-  /** The {@link Connection.usedMs} of the last served connection, as it was before its batch ran. */
+  /** The {@link Connection.usedMs} of the last served connection, as it was before that connection's batch ran. */
   private servedMs = 0;
   private idleTimer: NodeJS.Timeout | undefined;
   private lastId = 0;
@@ -198,7 +199,7 @@ export class Multiplexer {
 
 /** The connection of one client. */
 class Connection {
-  /** The names of the statements that it has prepared. */
+  /** The names of the statements that this connection has prepared. */
   readonly names = new Set<string>();
   /** How long the batches of this connection have run, in milliseconds; see {@link Multiplexer.next}. */
   usedMs = 0;
@@ -206,7 +207,7 @@ class Connection {
   private readonly reader = new MessageReader();
   /** The messages of a batch that is not complete yet. */
   private parts: Uint8Array[] = [];
-  /** Whether the messages since the last Sync or Query parse an unnamed statement. */
+  /** Whether the client has parsed an unnamed statement since the last Sync or Query. */
   private hasUnnamed = false;
   private isStarted = false;
   private isEnding = false;
@@ -338,8 +339,8 @@ class Connection {
       this.hasUnnamed ||= !name;
       if (name) this.names.add(name);
     } else if (type === Frontend.close) this.names.delete(name);
-    // The session's unnamed statement may belong to another connection by now. The prefix alone is then the name: no
-    // statement has it, so the message fails.
+    // After a Sync or Query, the session's unnamed statement may belong to another connection. The message then gets the
+    // prefix alone as the name. No statement has this name, so the message fails.
     const isOwnUnnamed = !name && (type === Frontend.parse || type === Frontend.close || this.hasUnnamed);
     return isOwnUnnamed ? given : insertText(given, at, this.prefix);
   }

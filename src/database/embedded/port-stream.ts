@@ -4,8 +4,8 @@ import { type ConnectionState, reportClosed, reportRead } from './connection-sta
 
 /**
  * A connection to the embedded database for the `stream` option of node-postgres. It has the socket methods that
- * node-postgres calls. Writes have no backpressure, since node-postgres does not wait for `drain`. The maximum number of
- * connections and their statements bound the unprocessed data.
+ * node-postgres calls. Writes have no backpressure, since node-postgres does not wait for `drain`. The amount of unprocessed
+ * data is still bounded: by the number of connections, and by the statements that run on them.
  */
 export class PortStream extends Duplex {
   /** Number of received bytes that have not been reported as read. */

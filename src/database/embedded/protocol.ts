@@ -25,7 +25,7 @@ export const Frontend = {
 /** Types of messages from the server. */
 export const Backend = { error: code('E'), readyForQuery: code('Z') } as const;
 
-/** The Int32 after the length of a message without a type byte. For `protocol3`, only its upper 16 bits. */
+/** Codes of messages without a type byte: the Int32 that follows the length. `protocol3` is only the upper 16 bits of it. */
 export const Startup = { protocol3: 3, cancelRequest: 80877102, sslRequest: 80877103, gssRequest: 80877104 } as const;
 
 export const HEADER_BYTES = 5;
@@ -90,7 +90,7 @@ export function errorResponse(severity: 'ERROR' | 'FATAL', sqlState: string, tex
   return message(Backend.error, `S${severity}`, `V${severity}`, `C${sqlState}`, `M${text}`, '');
 }
 
-/** A message that closes a prepared statement. If no statement has this name, that is no error. */
+/** A message that closes a prepared statement. Closing a statement that does not exist is no error. */
 export function closeStatement(name: string): Buffer {
   return message(Frontend.close, `S${name}`);
 }

@@ -1,6 +1,6 @@
 import { Backend, fatalText, HEADER_BYTES, readyForQuery } from './protocol';
 
-/** How many bytes are collected before they are sent: PGlite outputs 8 kB at a time. */
+/** How many bytes are collected before they are sent, since PGlite outputs only 8 kB at a time. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** PGlite's PostgreSQL has ended, as a server process does after a fatal error. */
@@ -26,7 +26,7 @@ export class ResponseBuffer {
   }
 
   /**
-   * Sends the rest.
+   * Sends the rest of the response.
    * @param isComplete whether the server answers the batch with ReadyForQuery.
    * @returns the transaction status; `undefined` if the batch was incomplete.
    * @throws SessionEnded
@@ -47,7 +47,7 @@ export class ResponseBuffer {
   }
 
   /**
-   * Removes each ReadyForQuery, and keeps its status, for the single ReadyForQuery of {@link end}. After an error in the
+   * Removes each ReadyForQuery, but keeps its status. {@link end} then adds a single ReadyForQuery. After an error in the
    * extended protocol, PGlite sends ReadyForQuery at once and again at Sync. PostgreSQL sends it only at Sync.
    */
   private scan(): void {

@@ -70,7 +70,7 @@ export class EmbeddedServer implements Server {
     });
   }
 
-  /** Empty: connections share one session, whose settings the worker makes. */
+  /** Empty, since all connections share one session. The worker sets its settings. */
   settings(): string {
     return '';
   }

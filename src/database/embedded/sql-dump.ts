@@ -12,19 +12,21 @@ const FIRST_LINE = '-- A database of Petstore Gateway, written by npm run dump\n
 const END = '\n--\n-- PostgreSQL database dump complete\n--';
 
 /**
- * `--no-comments` omits the comment on the extension: if the server already has the extension, only its owner may set it.
+ * `--no-comments` omits the comment on the extension `pg_trgm`. On a server that already has the extension, only the
+ * extension's owner may set the comment.
  */
 const OPTIONS = ['--no-owner', '--no-privileges', '--no-comments', '--rows-per-insert=100'];
 
 /**
- * A restore makes a checkpoint after this many bytes of SQL. Until then, the write-ahead log takes twice as much disk space.
+ * A restore makes a checkpoint after this many bytes of SQL. Until the checkpoint, the write-ahead log takes twice as much
+ * disk space as the SQL.
  */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Dumps the embedded database in `directory` without migrating it.
  * @returns SQL that PostgreSQL 15 and later can load into an empty database.
- * @throws Error with a one-line message if there is no database, another process has it open, or it is too large for a
+ * @throws Error with a one-line message if there is no database, another process has it open, or the dump is too large for a
  * string.
  */
 export async function dumpDirectory(directory: string): Promise<string> {
@@ -113,7 +115,8 @@ async function fillDirectory(directory: string, dump: string): Promise<void> {
 
 /**
  * Splits a dump into statements, since PostgreSQL's parser needs several times the size of its input in memory. A statement
- * ends where a line outside of a string ends with a semicolon: pg_dump begins each statement on a new line.
+ * ends at a semicolon that is the last character of a line and not inside a string, since pg_dump begins each statement on a
+ * new line.
  */
 function* statementsOf(dump: string): Generator<string> {
   let statement = '';

@@ -1,13 +1,16 @@
 import type { Client } from 'pg';
 import { vacuum } from './vacuum';
 
-/** A checkpoint is made after this many bytes of log. It takes about 50 ms, in which no other statement runs. */
+/**
+ * A checkpoint is made after this many bytes of log. A checkpoint takes about 50 ms, and no other statement runs during this
+ * time.
+ */
 const LOG_BYTES = 32 * 1024 * 1024;
 const EVERY_MS = 5_000;
 /** Tables are usually vacuumed when writes pause. If writes do not pause, they are vacuumed after this many checks. */
 const MOST_BUSY = 120;
 
-/** Selects the position of the write-ahead log, and its bytes since the last checkpoint. */
+/** Selects the position of the write-ahead log, and how many bytes were written to it since the last checkpoint. */
 const LOG = `select pg_current_wal_insert_lsn()::text as position, (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes
 from pg_control_checkpoint()`;
 

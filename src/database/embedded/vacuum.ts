@@ -14,7 +14,8 @@ where n_mod_since_analyze > 0.2 * rows + 1000
 
 /**
  * Replaces autovacuum, which PGlite does not have: makes the space of dead rows reusable, and updates the planner's
- * statistics. No other statement runs meanwhile. It takes milliseconds, or seconds if a million rows have changed.
+ * statistics. A vacuum takes milliseconds, or seconds if a million rows have changed. No other statement runs during this
+ * time.
  * @param isTime whether to vacuum all changed tables. Otherwise only tables with more dead than live rows are vacuumed.
  */
 export async function vacuum(client: Client, isTime: boolean): Promise<void> {

@@ -10,7 +10,7 @@ export interface PoolBounds {
   readonly poolSize: number;
   /** Maximum number of statements and transactions waiting for a connection; further ones are rejected immediately. */
   readonly queue: number;
-  /** How long to wait for a new connection, in milliseconds; if unset, until it is open. */
+  /** Time limit for opening a connection, in milliseconds; unlimited if unset. */
   readonly connectMs?: number;
   /** Time limit of a request, in milliseconds. */
   readonly requestTimeoutMs: number;
@@ -38,7 +38,8 @@ export class BoundedPool extends Pool {
     const { poolSize, connectMs } = bounds;
     super({
       ...config,
-      // Set for each client: the pool's own time limit would start a timer even for an idle connection.
+      // The time limit is set for each client. The pool's own time limit would start a timer even if it hands out an idle
+      // connection.
       Client: class extends server.Client {
         constructor(given?: ClientConfig) {
           super({ ...given, connectionTimeoutMillis: connectMs });

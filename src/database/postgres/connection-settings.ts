@@ -5,8 +5,9 @@ import { type Server, setUp } from './server';
 const TIME_ZONE = "set timezone to 'UTC'";
 
 /**
- * Planner settings for lists, which read few rows of large tables. JIT compilation costs more than it saves. An incremental
- * sort may read many rows, although an index provides the complete order. Most pages are in memory, so random access is cheap.
+ * Planner settings for lists, which read few rows of large tables. JIT compilation costs more than it saves. The planner may
+ * prefer an incremental sort that reads many rows, although an index provides the complete order. Most pages are in memory,
+ * so random access is cheap.
  */
 const PLANNER =
   'set jit to off; set enable_incremental_sort to off; set random_page_cost to 1.1; set max_parallel_workers_per_gather to 0';

@@ -6,7 +6,7 @@ export interface ConnectionString {
   readonly place: string;
   /** Whether the gateway must connect only to a server that accepts writes. */
   readonly mustTakeWrites: boolean;
-  /** Whether the URL is that of a pooler in transaction mode, such as PgBouncer. */
+  /** Whether the URL leads to a pooler in transaction mode, such as PgBouncer. */
   readonly isPooled: boolean;
   /** Reads the certificates again. @returns options for node-postgres. @throws Error if a certificate cannot be read. */
   config(): ClientConfig;
@@ -29,8 +29,8 @@ const ENCODED = /^(?:[^%\s]|%[0-9a-f]{2})*$/i;
 /**
  * Parses a PostgreSQL connection URI as libpq does (PostgreSQL documentation, 34.1.1.2), including Unix sockets and
  * `sslmode`.
- * @throws Error that says what the value must be, also if it has unsupported parameters. The message contains no part of the
- * value that may be a password.
+ * @throws Error that says what the value must be, if it is malformed or has unsupported parameters. The message contains no
+ * part of the value that may be a password.
  */
 export function parseConnectionString(text: string): ConnectionString {
   if (!/^postgres(ql)?:\/\//.test(text)) throw new Error('must be a URL that starts with postgresql://');

@@ -15,11 +15,14 @@ import type { Server } from './server';
 import { SharedConnections } from './shared-connections';
 import { PostgresTransaction } from './transaction';
 
-/** Maximum number of connections shared by short reads, and their maximum fraction of all connections. */
+/** Short reads share at most this many connections, and at most this fraction of all connections. */
 const MAX_SHARED = 2;
 const SHARE = 0.2;
 
-/** Maximum time limit of a read on a shared connection, in milliseconds, and its fraction of a request's time limit. */
+/**
+ * A read on a shared connection may take at most this many milliseconds, and at most this fraction of a request's time
+ * limit.
+ */
 const MAX_READ_MS = 1_000;
 const READ_SHARE = 0.1;
 
@@ -29,7 +32,7 @@ const SLACK_MS = 1_000;
 /** How long a connection to a remote server stays open unused, in milliseconds. */
 const IDLE_MS = 30_000;
 
-/** One row, whose column `yes` says whether the server takes writes. */
+/** Selects one row. Its column `yes` is true if the server accepts writes. */
 const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
 
 const INT8 = 20;

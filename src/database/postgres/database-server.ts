@@ -46,7 +46,8 @@ export class PostgresServer implements Server {
   }
 
   /**
-   * Options for a new connection. While the certificates are being replaced, and cannot be read, the previous ones are used.
+   * Returns the options for a new connection. If the certificates cannot be read, because they are just being replaced, the
+   * options have the previous certificates.
    */
   configNow(): ClientConfig {
     try {

@@ -10,7 +10,8 @@ const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;
 
 /**
- * Connects to a PostgreSQL server, and applies pending migrations. Prisma's models and prepared statements share its pool.
+ * Connects to a PostgreSQL server, and applies pending migrations. Prisma's models and the gateway's own statements share
+ * one connection pool.
  * @throws Error with a one-line message that names the server, without the password in `url`.
  */
 export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connectMs'>): Promise<Database> {

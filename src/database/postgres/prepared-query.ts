@@ -15,8 +15,9 @@ const prepared = new WeakMap<ClientBase, { readonly names: Set<string>; bytes: n
 
 /**
  * Runs a statement. Its first run on a connection prepares it, unless it has no name or is very long.
- * @param done called with whether the connection must be closed. The reasons: it has prepared too many statements, it is
- * lost, or after an unknown error it is unclear which statements are prepared.
+ * @param done called when the statement has ended. `isSpent` tells whether the connection must be closed: it has prepared
+ * too many statements, it is lost, or the error is unknown. After an unknown error it is unclear which statements are
+ * prepared.
  */
 export function runPrepared<Row>(
   client: ClientBase,
@@ -39,7 +40,8 @@ export function runPrepared<Row>(
       done(isFull || failure === undefined || failure === 'unavailable');
       reject(error);
     };
-    // Passes a `Query`: node-postgres would copy a plain object first, which takes longer than everything else it does here.
+    // Passes a `Query`, since node-postgres would copy a plain object. The copy would take longer than the rest of this
+    // call.
     client.query(Object.assign(new Query(text, values, onResult), { name }));
   });
 }

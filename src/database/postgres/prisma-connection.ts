@@ -5,8 +5,8 @@ import { type Prisma, PrismaClient } from '../generated/client';
 type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
 
 /**
- * Prisma's models on a connection on which the gateway has begun a transaction. Prisma's calls do not accept a connection as
- * an argument, so each connection in use needs its own Prisma client. Creating a client takes 60 ms and 3 MB.
+ * Runs Prisma's models in a transaction that the gateway has begun on one of its connections. Prisma's calls do not accept a
+ * connection as an argument, so each connection in use needs its own Prisma client. Creating a client takes 60 ms and 3 MB.
  */
 export class PrismaConnection {
   readonly prisma: PrismaClient;
@@ -18,7 +18,8 @@ export class PrismaConnection {
     const pool = Object.assign(new Pool(), { query });
     this.prisma = new PrismaClient({
       adapter: inOpenTransaction(new PrismaPg(pool)),
-      // The other formats read and quote the source code for each error: during an outage, for every request.
+      // The other formats quote the source code in each error. Reading it for every request during an outage would be
+      // expensive.
       errorFormat: 'minimal',
     });
   }
@@ -68,7 +69,7 @@ function inOpenTransaction(factory: Factory): Factory {
   };
 }
 
-/** The idle {@link PrismaConnection}s. Their number never exceeds the most connections in use at the same time. */
+/** The idle {@link PrismaConnection}s. There are never more of them than connections were in use at the same time. */
 export class PrismaConnections {
   private readonly idle: PrismaConnection[] = [];
 

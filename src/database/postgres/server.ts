@@ -4,7 +4,7 @@ import type { Release } from '../fair-semaphore';
 
 /** A database that node-postgres connects to: a PostgreSQL server, or the embedded database. */
 export interface Server {
-  /** Opens connections to this server. Its options do not include the server's address. */
+  /** The class of connections to this server. It knows the server's address, so the address is not an option. */
   readonly Client: typeof Client;
   /**
    * The SQL that a new connection runs first. It fails on a read-only server, if the URL requires one that accepts writes.
@@ -26,7 +26,7 @@ export interface Server {
   hold(client: PoolClient, deadline: Deadline, leave: Release): void;
   /** Whether the statement sent on the connection will never run, since its deadline passed before it started. */
   isDropped(client: PoolClient): boolean;
-  /** The error to report for an error of the server. */
+  /** Returns the error to report in place of an error from the server. */
   translate(error: unknown): unknown;
   /** Called when all connections are closed. */
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export async function setUp(client: ClientBase, sql: string, ms?: number): Promi
   }
 }
 
-/** The connection of a client. Its type hides it, but all clients here are instances of `Client`. */
+/** The connection of a client. `ClientBase` does not declare it, but all clients here are instances of `Client`. */
 export function connectionOf(client: ClientBase): Connection {
   return (client as Client).connection;
 }

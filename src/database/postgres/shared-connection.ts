@@ -3,8 +3,8 @@ import type { Statement } from '../database';
 import { runPrepared } from './prepared-query';
 
 /**
- * If the server has not responded on a connection for this many milliseconds, the connection gets no more reads. They would
- * wait behind a slow read.
+ * If the server has not responded on a connection for this many milliseconds, the connection gets no more reads. New reads
+ * would wait behind a slow read.
  */
 const SLOW_MS = 20;
 /** Maximum number of reads waiting for one connection. */
@@ -33,7 +33,7 @@ export class SharedConnection {
     private readonly silenceMs: number | undefined,
     onEnd: () => void,
   ) {
-    // One timer for all reads: node-postgres' `query_timeout` would take one for each.
+    // One timer serves all reads. The option `query_timeout` of node-postgres would start a timer for each read.
     const check = setInterval(() => {
       if (silenceMs && this.isSilentFor(silenceMs, performance.now())) client.connection.stream.destroy();
     }, CHECK_MS).unref();
@@ -95,8 +95,8 @@ export class SharedConnection {
   }
 
   /**
-   * Sends the reads of this turn of the event loop in one socket write, which costs less than several. With TLS,
-   * `connection.stream` is not the socket of the `stream` option, so the current stream is corked.
+   * Sends the reads of this turn of the event loop in one socket write, which costs less than several. `connection.stream`
+   * is read each time, since TLS replaces the original socket.
    */
   private gather(): void {
     if (this.isGathering) return;

@@ -4,11 +4,11 @@ import { failureOf } from '../failures';
 import type { Server } from './server';
 import { SharedConnection } from './shared-connection';
 
-/** A lost connection is replaced by the first read after this time, in milliseconds. */
+/** Minimum time before a lost connection is replaced, in milliseconds. The next read then opens a new connection. */
 const RECONNECT_MS = 1_000;
 /** If the server is silent for this long after the time limit of a read, in milliseconds, the connection counts as lost. */
 const SILENCE_MS = 1_000;
-/** How long a statement that was too slow does not run on shared connections, in milliseconds. */
+/** A statement that was too slow must use the pool for this long, in milliseconds. */
 const APART_MS = 10_000;
 
 export interface SharedConnectionsOptions {
@@ -20,7 +20,7 @@ export interface SharedConnectionsOptions {
 /**
  * Connections that many short reads share. node-postgres sends each read without waiting for earlier results (its `pipeline`
  * option). Each read still succeeds or fails alone. In a process that serves thousands of small requests, the socket write
- * costs more than everything else it does for a read.
+ * is the most expensive part of a read.
  *
  * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool
  * instead. The server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind it run.

@@ -15,7 +15,7 @@ export class PostgresTransaction implements OpenTransaction {
   isCommitting = false;
   private isOver = false;
   private isSpent = false;
-  /** Taken when the first model is used. */
+  /** Prisma's models on this connection; `undefined` until a model is used. */
   private models: PrismaConnection | undefined;
 
   /**
@@ -68,7 +68,7 @@ export class PostgresTransaction implements OpenTransaction {
     const { stream } = connectionOf(this.client);
     stream.cork();
     try {
-      // BEGIN fails only if the connection is lost. Then the next statement fails, too.
+      // An error of BEGIN can be ignored: it occurs only if the connection is lost, and the next statement then fails, too.
       this.client.query('begin').catch(() => undefined);
       return run(this);
     } finally {

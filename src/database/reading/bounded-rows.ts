@@ -4,11 +4,11 @@ import { statementFor } from '../statement';
 /** The rows of a statement exceed their maximum size. */
 export class TooManyBytes extends Error {}
 
-/** A query, and how it is run. */
+/** A query and how to run it. */
 export interface Read {
   /** SQL that selects the rows in the order of the result. */
   readonly rows: string;
-  /** Whether the query reads few rows by an index, so that it may share a connection. */
+  /** Whether the query reads only a few rows through an index. Such a query may run on a shared connection. */
   readonly isShort: boolean;
   readonly isPlannedByValues: boolean;
   /** The statement for `rows`, if it already exists. */
@@ -16,9 +16,10 @@ export interface Read {
 }
 
 /**
- * Reads rows. If `most` exceeds `session.work.maxStatementBytes`, the database counts the bytes of the rows. It sends no
- * more rows once they exceed the limit, so that they do not fill the process's memory. Most statements need no count.
- * @param most the size of the rows in bytes if all texts had their maximum length.
+ * Reads rows, but not more than `session.work.maxStatementBytes` allows, since they would fill the process's memory. Most
+ * statements run as they are, because `most` is within the limit. Otherwise the database adds up the sizes of the rows, and
+ * stops sending rows when the sum exceeds the limit.
+ * @param most the maximum size of all rows in bytes, if every text has its maximum length.
  * @throws TooManyBytes
  */
 export function boundedRows<Row>(
@@ -33,10 +34,10 @@ export function boundedRows<Row>(
 }
 
 /**
- * Reads one row, whose columns are texts that are not null; `undefined` if there is no row. If `most` exceeds
+ * Reads one row of text columns that are never null. Returns `undefined` if there is no row. If `most` exceeds
  * `session.work.maxStatementBytes`, the database measures the texts first, and sends none if they are too large.
  * @param columns the names of the text columns.
- * @param most the size of the texts in bytes if each had its maximum length.
+ * @param most the maximum size of all texts in bytes, if every text has its maximum length.
  * @throws TooManyBytes
  */
 export async function boundedTexts<Column extends string>(

@@ -8,7 +8,7 @@ import type { Table } from './table';
 /** Maximum number of rows that are counted. */
 export const MOST_COUNTED = 10_000;
 
-/** A number of rows. If it is not exact, there are more than `count`. */
+/** A number of rows. If `isExact` is false, there are more than `count` rows. */
 export interface Total {
   readonly count: number;
   readonly isExact: boolean;
@@ -45,13 +45,16 @@ export function totalOf(count: number): Total {
   return { count: Math.min(count, MOST_COUNTED), isExact: count <= MOST_COUNTED };
 }
 
-/** SQL that selects the `count` of one list, for {@link totalOf}. */
+/** SQL that counts the rows of one list. {@link totalOf} converts its column `count` to a total. */
 export function totalSql<Row>(table: Table<Row>, filters: Filters, values: Values, parents?: Parents): string {
   const from = parents ? `${parents.rows} as parent(id) cross join lateral ` : '';
   return `select count(*)::int as count from ${from}(${countedRows(table, filters, values, parents)}) as counted`;
 }
 
-/** SQL of the rows to count. It selects one more than {@link MOST_COUNTED}, which shows whether the count is exact. */
+/**
+ * SQL that selects the rows to count. Its limit is {@link MOST_COUNTED} plus one: the extra row shows that the count is not
+ * exact.
+ */
 function countedRows<Row>(table: Table<Row>, filters: Filters, values: Values, parents: Parents | undefined): string {
   const criteria = criteriaOf(table, filters);
   const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];

@@ -1,14 +1,14 @@
 import type { Condition, Values } from './statement-values';
 import { type Column, columnOf, type Filter, type Table } from './table';
 
-/** Filter values by filter name. A value of `undefined` or null is no filter. */
+/** Filter values by filter name. A filter whose value is `undefined` or null is ignored. */
 export type Filters = Readonly<Record<string, unknown>>;
 
 /** The conditions of the filters of a list. */
 export interface Criteria {
-  /** Columns that must have one of these values. If each has one value, an index starts with them: see `Table.filters`. */
+  /** Each of these columns must have one of its `values`. `Table.filters` tells which indexes they need. */
   readonly equal: readonly { readonly column: Column; readonly values: readonly unknown[] }[];
-  /** A limit on the column of the order named `order`. Matching rows are adjacent in that order. */
+  /** An upper limit on the column that the order named `order` sorts by. So matching rows are adjacent in that order. */
   readonly atMost?: { readonly order: string; readonly test: Condition };
   /** All other conditions. */
   readonly tests: readonly Condition[];
@@ -22,7 +22,10 @@ type Draft = {
   -readonly [Part in keyof Criteria]: Criteria[Part] extends readonly (infer Each)[] ? Each[] : Criteria[Part];
 };
 
-/** A search text of at least this many characters may be anywhere in a name. A shorter text must begin the name. */
+/**
+ * A search text with at least this many characters matches anywhere in a name. A shorter text matches only the start of a
+ * name.
+ */
 const CONTAINED = 3;
 
 /** @throws Error for filters that the table does not have. */
@@ -66,12 +69,13 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
 }
 
 /**
- * PostgreSQL lower-cases both sides, so that the same rules apply to every letter. The trigram index is on the left side.
+ * The condition that a column contains a search text, ignoring case. PostgreSQL converts both to lower case, so that the
+ * same rules apply. The trigram index is on the converted column.
  */
 function nameTest({ sql }: Column, text: string): Condition {
   const pattern = `${[...text].length < CONTAINED ? '' : '%'}${text.replace(/[\\%_]/g, '\\$&')}%`;
-  // A text without letters and digits has no case and no trigrams. A search for three such characters takes 95 ms this way,
-  // and 336 ms with the trigram index.
+  // A text without letters and digits has no case, and the trigram index does not help to find it. A search for three such
+  // characters takes 95 ms without the index, and 336 ms with it.
   if (isOfSigns(text)) return (values) => `${sql} like ${values.add(pattern, 'text')}`;
   const lower = (name: string) => `lower(${name} collate "default") collate "C"`;
   return (values) => `${lower(sql)} like ${lower(values.add(pattern, 'text'))}`;
@@ -81,7 +85,7 @@ function isOfSigns(text: string): boolean {
   return !/[\p{L}\p{M}\p{N}]/u.test(text) && text.toLowerCase() === text.toUpperCase();
 }
 
-/** Whether the matching rows are intervals of an index with this order. */
+/** Whether the matching rows form intervals (contiguous ranges) of an index that has this order. */
 export function areIntervals({ tests, atMost }: Criteria, order: string): boolean {
   return !tests.length && (!atMost || atMost.order === order);
 }

@@ -50,7 +50,10 @@ function keySql({ sql, kind }: Column): string {
   return `coalesce(to_char(${sql}::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'infinity')`;
 }
 
-/** Decodes a cursor; `undefined` unless it has this tag, a valid id, and a valid key for this kind of column. */
+/**
+ * Decodes a cursor. Returns `undefined` if it has another tag, an invalid id, or a key that is invalid for this kind of
+ * column.
+ */
 export function decodeCursor(tag: string, kind: Column['kind'], cursor: string): Bound | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString();
@@ -60,7 +63,7 @@ export function decodeCursor(tag: string, kind: Column['kind'], cursor: string):
   return isId(bound.id) && IS_KEY[kind]?.(bound.key) ? bound : undefined;
 }
 
-/** Checks a key by the kind of its column. An invalid key would make the statement fail with an internal error. */
+/** The check of a key for each kind of column. An invalid key would make the statement fail with an internal error. */
 const IS_KEY: { readonly [kind in Column['kind']]?: (key: string) => boolean } = {
   id: isId,
   integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,

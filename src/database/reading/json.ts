@@ -10,7 +10,7 @@ export interface RowSql {
   readonly text: string;
   /** The relations that the statement must join. */
   readonly relations: ReadonlySet<string>;
-  /** The size of the JSON in bytes if all texts had their maximum length. */
+  /** Maximum size of the JSON in bytes, if every text has its maximum length. */
   readonly mostBytes: number;
   /** Maximum number of rows that the SQL reads in addition to this row. */
   readonly mostRows: number;
@@ -47,7 +47,7 @@ export class JsonWriter {
     return { text, relations, mostBytes, mostRows };
   }
 
-  /** @param parents the parents of the rows of the page; `undefined` for a page of all rows. */
+  /** @param parents the parents whose related rows the page lists; `undefined` if it lists all rows of the table. */
   page<Row>(table: Table<Row>, json: PageJson, query: PageQuery, parents?: Parents): PageSql {
     const { members, rows, joins, hasTotal } = this.shape(table, json, query);
     const total = hasTotal ? `(${totalSql(table, query.filters, this.values, parents)}) as total` : undefined;
@@ -110,7 +110,8 @@ export class JsonWriter {
     const isNullable = relation.join === 'left';
     const id = columnOf(other, other.idField);
     const { sql, mostBytes, mostRows } = this.rowFormat(other, row, undefined);
-    // The table of an `included` relation is already in scope: rows of this table are nested only in rows of that table.
+    // An `included` relation needs no subquery. Rows of this table are nested only in rows of the related table, which is
+    // then already in scope.
     if (relation.join !== 'included' && !relations) {
       const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
@@ -120,7 +121,7 @@ export class JsonWriter {
     return { value: { sql: text, mostBytes, mostRows }, isNullable };
   }
 
-  /** A page of the rows that refer to a row. */
+  /** SQL that writes a nested page: rows of another table that refer to this row. */
   private pages<Row>(table: Table<Row>, name: string, page: PageJson): Value {
     const pages = table.pages?.[name];
     const query = this.nested?.get(page);
@@ -146,7 +147,7 @@ interface PageShape {
 
 /** A cache of shapes: most documents request the same page repeatedly. */
 const shapes = new WeakMap<PageJson, Map<string, PageShape>>();
-/** Maximum number of cached shapes per selection. Pages have up to a hundred different lengths. */
+/** Maximum number of cached shapes per selection. Each page size is a separate shape, and there are 100 page sizes. */
 const MOST_SHAPES = 200;
 
 function remember(json: PageJson, key: string, shape: PageShape): void {
@@ -158,7 +159,7 @@ function remember(json: PageJson, key: string, shape: PageShape): void {
   known.set(key, shape);
 }
 
-/** SQL of the JSON text of a page's member. */
+/** SQL that writes one member of a page as a JSON text. */
 function memberSql(member: PageMember, rows: PageRows, rowOf: (row: RowJson) => Format): string {
   if ('constant' in member) return literal(JSON.stringify(member.constant));
   if ('nodes' in member) return rows.list(rowOf(member.nodes));
@@ -194,7 +195,7 @@ class PageRows {
   private readonly aggregates: (() => string)[] = [];
   private hasNumbers: boolean;
   private selected: string | undefined;
-  /** Whether one extra row is read, which shows whether more rows follow the page. */
+  /** Whether to read one extra row, to find out whether more rows follow the page. */
   hasMore = false;
 
   constructor(
@@ -218,7 +219,7 @@ class PageRows {
     return this.read.map((sql, index) => `${sql} as c${index}`).join(', ') || 'true as c0';
   }
 
-  /** SQL of a JSON array with one text per row. */
+  /** SQL that writes a JSON array with one item for each row. */
   list({ sql, mostBytes, mostRows }: Format): string {
     this.mostBytes += mostBytes;
     this.mostRows += mostRows;
@@ -236,7 +237,7 @@ class PageRows {
       this.hasNumbers = true;
       return this.aggregate(() => `(count(*) > ${limit})::text`);
     }
-    // Aggregates only ids and keys, and encodes a cursor only from those of the first or last row.
+    // Collects the ids and keys of all rows, but encodes only the cursor of the first or last row.
     const { id, key, of } = this.cursors;
     const index = name === 'startCursor' ? '1' : `least(count(*), ${limit})::int`;
     const end = (column: string) => `(array_agg(page.${column}${this.order})${this.inPage})[${index}]`;
@@ -259,14 +260,15 @@ class PageRows {
     return `c${known < 0 ? this.read.push(sql) - 1 : known}`;
   }
 
-  /** @param sql returns an aggregate's SQL; called once all members are known. @returns the column of the aggregate. */
+  /** @param sql returns the SQL of an aggregate; called when all members are known. @returns the column with its value. */
   private aggregate(sql: () => string): string {
     return `members.m${this.aggregates.push(sql) - 1}`;
   }
 
   /**
-   * Rows that are read forward are already in order. In PostgreSQL 16, an `order by` in one aggregate may change the order
-   * of the rows in all other aggregates. So either all aggregates have it, or none.
+   * The `order by` inside every aggregate. It is empty if rows are read forward, since they are then already in order. In
+   * PostgreSQL 16, an `order by` in one aggregate may reorder the rows of all others. So either all aggregates have it, or
+   * none.
    */
   private get order(): string {
     return this.page.backward ? ' order by page.number desc' : '';
@@ -288,7 +290,10 @@ interface Value {
 /** Maximum number of values of one call of `format`, besides its template (PostgreSQL's FUNC_MAX_ARGS is 100). */
 const MAX_VALUES = 99;
 
-/** Builds a text with values as calls of SQL's `format`. Concatenation with `||` would copy each row several times. */
+/**
+ * Builds SQL that writes a text with values in it. It calls PostgreSQL's `format`, since concatenation with `||` would copy
+ * each row several times.
+ */
 class Format implements Value {
   mostBytes = 0;
   mostRows = 0;
@@ -300,7 +305,10 @@ class Format implements Value {
       .join(' || ');
   }
 
-  /** Appends a JSON object. @param write appends one member. The `key` it gets includes quotes, comma and colon. */
+  /**
+   * Appends a JSON object.
+   * @param write appends one member. Its argument `key` includes the quotes, the comma and the colon.
+   */
   object<Member extends { readonly key: string }>(
     members: readonly Member[],
     write: (member: Member, key: string) => unknown,
@@ -370,7 +378,7 @@ function columnIn<Row>(table: Table<Row>, field: string): Column {
 /** The kinds whose values are JSON strings that need no escaping. */
 const QUOTED: ReadonlySet<Column['kind']> = new Set(['enum', 'timestamp', 'date']);
 
-/** The value as JSON, without the quotes of a string that needs no escaping. */
+/** SQL that writes a column's value as JSON. The caller adds the quotes of {@link QUOTED} kinds. */
 function jsonValueOf({ sql, kind }: Column): string {
   if (kind === 'text') return `to_json(${sql})::text`;
   if (kind === 'date') return `to_char(${sql}, 'YYYY-MM-DD')`;

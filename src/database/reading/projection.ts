@@ -12,13 +12,13 @@ export interface Projection {
   shape<Row>(rows: Row[]): Row[];
 }
 
-/** A cache by selection. A document has the same selection objects in every run. */
+/** A cache of projections by selection. All runs of a document use the same selection objects. */
 const projections = new WeakMap<Selection, Map<string, Projection>>();
 const EVERYTHING: Selection = { fields: new Map() };
 
 /**
- * Returns the projection for a selection (all columns if undefined), the id and the fields `needed`. Related rows that the
- * selection contains are joined. Loaders read rows that are nested deeper.
+ * Returns the projection for a selection, or for all columns without a selection. It always includes the id and the `needed`
+ * fields. It joins the related rows in the selection, but not their own related rows, which loaders read.
  */
 export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {
   const key = `${table.name} ${needed.join(' ')}`;
@@ -80,7 +80,7 @@ function nest(name: string, idField: string, fields: readonly string[]) {
   };
 }
 
-/** The fields to read: the requested ones, the id, the keys of relations, and `needed`. */
+/** The fields to read: the selected fields, the id, the foreign keys of selected relations, and the `needed` fields. */
 function fieldsOf<Row>(
   table: Table<Row>,
   { fields }: Selection = EVERYTHING,

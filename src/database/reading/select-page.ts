@@ -81,12 +81,12 @@ export async function selectPages<Row>(
   return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));
 }
 
-/** The page with one extra row, which shows whether more rows follow. */
+/** The page with its limit raised by one. The extra row shows whether more rows follow. */
 function oneMore(page: PageQuery): PageQuery {
   return { ...page, limit: page.limit + 1 };
 }
 
-/** @param rows the rows as they were read: backward from the end if `backward`, with the extra row last. Modified. */
+/** @param rows the rows in the order in which they were read, with the extra row last. The function modifies this array. */
 function pageOfRows<Row>({ limit, backward }: PageQuery, rows: Row[]): Page<Row> {
   const isMore = rows.length > limit;
   if (isMore) rows.pop();

@@ -70,7 +70,10 @@ const rowStatements = new WeakMap<RowJson, RowStatement>();
 const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
 
-/** Caches statements that read by id. A lookup by projection is faster than by text, whose time grows with the text. */
+/**
+ * Caches statements that read by id. Looking up a statement by its projection is faster than by its text, which must be
+ * built and hashed.
+ */
 function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
   const statements = new WeakMap<Projection, Statement>();
   return (table, projection) => {

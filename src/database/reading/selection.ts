@@ -2,7 +2,10 @@ import type { Filters } from './criteria';
 
 /** The columns and related rows to read for each row. */
 export interface Selection {
-  /** The selected fields by name, each with its selection of a related row. Names without column or relation are ignored. */
+  /**
+   * The selected fields by name. The value of a relation is the selection of the related row. Names that are neither a
+   * column nor a relation are ignored.
+   */
   readonly fields: ReadonlyMap<string, Selection>;
   /** The JSON format of the rows, if PostgreSQL writes them as JSON. */
   readonly row?: RowJson;

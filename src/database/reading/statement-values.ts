@@ -18,7 +18,10 @@ export class Values {
     return this.add(value, type);
   }
 
-  /** Adds values of a column as an array. Drivers have no arrays of enum types, so each enum value is one parameter. */
+  /**
+   * Adds values of a column as an array. Drivers cannot send an array of an enum type, so each enum value is a separate
+   * parameter.
+   */
   arrayOf(column: Column, values: readonly unknown[]): string {
     if (column.kind !== 'enum') return this.add(values, `${column.type}[]`);
     return `array[${this.listOf(column, values)}]::${column.type}[]`;

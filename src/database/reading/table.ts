@@ -3,7 +3,8 @@ export interface Column {
   /** `pets.category_id` */
   readonly sql: string;
   /**
-   * `id` is a bigint. `enum` is text that needs no escaping in JSON. `other` can neither be written as JSON nor sorted by.
+   * `id` is a bigint. `enum` is text that needs no escaping in JSON. A column of kind `other` cannot be written as JSON, and
+   * lists cannot be sorted by it.
    */
   readonly kind: 'id' | 'text' | 'enum' | 'integer' | 'boolean' | 'timestamp' | 'date' | 'other';
   /** Its SQL type. */
@@ -15,10 +16,10 @@ export interface Column {
  * The filters of a list.
  * - `ids`: the row has one of these ids.
  * - `equal`: the column has one of these values.
- * - `name`: the column contains this text, ignoring case. A text of fewer than three characters must begin the column.
- *   There must be a trigram index on `lower(column collate "default") collate "C"`.
+ * - `name`: the column contains this text, ignoring case. A text of fewer than three characters must begin the column. There
+ *   must be a trigram index on `lower(column collate "default") collate "C"`.
  * - `atMost`: the integer column has at most this value. `order` names the order by this column.
- * - `joined`: the column of a table in the table's `joins` has one of these values.
+ * - `joined`: the column of a joined table (see `Table.joins`) has one of these values.
  * - `condition`: any other SQL on the column, in which `?` stands for the value. It needs no index.
  */
 export type Filter =
@@ -33,20 +34,24 @@ export interface Table<Row> {
   readonly name: string;
   /** The GraphQL type of its rows. */
   readonly type: string;
-  /** SQL that joins other tables with columns of a row: ` join pets on …`. It must find exactly one row in each. */
+  /**
+   * SQL that joins tables with further columns of a row: ` join pets on …`. Each row must match exactly one row of each
+   * joined table.
+   */
   readonly joins?: string;
   readonly idField: string;
   /** The columns by the name of their field. */
   readonly columns: Readonly<Record<string, Column>>;
-  /** Additional fields of rows that are read as JSON. Each is text that SQL computes from columns. */
+  /** Additional fields that exist only in rows read as JSON. SQL computes the text of each field from columns. */
   readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
   /** By name: pages of rows in other tables that refer to a row of this table. */
   readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /**
-   * The filters by name. Each combination of `equal` filters needs an index for each order: the filters' columns in this
-   * sequence, then the keys of the order. It may be missing if its first column alone leaves few rows.
+   * The filters by name. Each combination of `equal` filters needs one index for each sort order: the filters' columns in
+   * the sequence of this object, then the columns of the order. An index may be missing if a condition on its first column
+   * leaves few rows.
    */
   readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
@@ -78,7 +83,8 @@ export interface SortOrder<Row> {
 }
 
 /**
- * Creates sort orders: `fields` has the field of each order by name. Only times may be nullable; null sorts as `infinity`.
+ * Creates sort orders. `fields` maps the name of each order to the field that it sorts by. A nullable field must be a time:
+ * null sorts as `infinity`.
  */
 export function sortOrders<Row>(
   columns: Readonly<Record<string, Column>>,
@@ -102,7 +108,7 @@ function keyOf(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-/** Texts have up to 2,000 code points, each of up to four bytes, or six as an escape in JSON. */
+/** A text has up to 2,000 code points. A code point takes up to four bytes, or six if JSON escapes it. */
 const MOST_TEXT = 12_000;
 const MOST_OTHER = 64;
 

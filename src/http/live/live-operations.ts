@@ -22,7 +22,10 @@ export interface LiveOptions {
   readonly executor: Executor;
   readonly documents: Documents;
   readonly keys: Keys;
-  /** Per caller: maximum number of running operations over WebSocket and event streams, and of WebSocket connections. */
+  /**
+   * Maximum number of running operations per caller, over WebSocket and event streams together. The same limit applies to
+   * WebSocket connections.
+   */
   readonly maxPerCaller: number;
 }
 
@@ -30,8 +33,9 @@ export interface LiveOptions {
 const POLL_MS = 1000;
 
 /**
- * Runs operations that arrive over WebSockets and event streams, with the executor of all other operations. Limits how many
- * of them a caller may run concurrently. Ends subscriptions on shutdown, or when their key is no longer accepted.
+ * Runs operations that arrive over WebSockets and event streams, on the same executor as all other operations. Limits how
+ * many live operations a caller may run concurrently. Ends subscriptions on shutdown, or when their key is no longer
+ * accepted.
  */
 export class LiveOperations {
   readonly connections: SlotsPerCaller;
@@ -117,7 +121,8 @@ export class LiveOperations {
   }
 
   /**
-   * Whether a key is accepted. While the database is unavailable, all keys are: there are no events that could leak then.
+   * Whether a key is accepted. If the database is unavailable, every key is accepted: without the database there are no
+   * events, so a revoked key receives nothing.
    */
   private async isAccepted(key: string): Promise<boolean> {
     try {

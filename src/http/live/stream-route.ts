@@ -18,7 +18,9 @@ import { STREAM_PATH } from '../urls';
 import { type LiveOperations, withParsedVariables } from './live-operations';
 
 const EVENT_STREAM = 'text/event-stream';
-/** How often an idle stream sends a comment. It keeps proxies from closing the connection as idle. */
+/**
+ * How often an idle stream sends a comment, in milliseconds. The comment keeps proxies from closing the connection as idle.
+ */
 const KEEP_ALIVE_MS = 12_000;
 
 export interface StreamRouteOptions {
@@ -94,7 +96,9 @@ class EventStream extends Readable {
     this.push(':\n\n');
   }
 
-  /** Ends the stream. A client that has not received a `complete` event reconnects, on shutdown to another instance. */
+  /**
+   * Ends the stream. A client that has not received a `complete` event reconnects. On shutdown, it reaches another instance.
+   */
   hangUp(): void {
     this.isOver = true;
     this.push(null);

@@ -18,9 +18,9 @@ export interface Upgrade {
  * Options of `http.createServer` that decide which requests count as upgrades. Node before 22.21 and 24.9 ignores them.
  *
  * Some HTTP clients, such as Java's, offer HTTP/2 with ordinary requests (`Upgrade: h2c`). A server may ignore the offer
- * (RFC 9110, section 7.8). For a request with a body, Node ignores the offer here: Node 26 would consume the body before it
- * reports the upgrade. A request without a body is reported, and `parseAgain` ignores its offer: Node would drop requests
- * pipelined after it.
+ * (RFC 9110, section 7.8). With this option, Node itself ignores the offer if the request has a body: otherwise Node 26
+ * would consume the body before it reports the upgrade. A request without a body is reported as an upgrade, and `parseAgain`
+ * ignores the offer: if Node ignored it, Node would drop the requests pipelined after it.
  */
 export const UPGRADE_OPTIONS = {
   shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) || !hasBody(request),
@@ -28,7 +28,7 @@ export const UPGRADE_OPTIONS = {
 
 /**
  * Collects the WebSocket upgrade requests at `/graphql`. They pass all stages up to the route, so that a rejection has the
- * usual response and headers. The route then accepts the upgrade.
+ * usual body and headers. The route then accepts the upgrade.
  *
  * Node also reports requests for other protocols as upgrades, and stops parsing HTTP on their connections. These requests
  * are parsed again without their upgrade headers.

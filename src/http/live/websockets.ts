@@ -28,9 +28,12 @@ import type { RequestsInProgress } from '../requests-in-progress';
 import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
 import { checkOrigin, pendingUpgrades } from './upgrades';
 
-/** The version of RFC 6455. Older ones are rejected: they send the origin in another header, which is not checked. */
+/**
+ * The WebSocket version of RFC 6455. Older versions are rejected: they send the origin in a header that `checkOrigin` does
+ * not read.
+ */
 const VERSION = '13';
-/** Close codes of RFC 6455, section 7.4.1, and of its IANA registry. */
+/** Close codes from RFC 6455, section 7.4.1, and from the IANA registry of WebSocket close codes. */
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
@@ -38,7 +41,7 @@ const TRY_AGAIN_LATER = 1013;
 const PING_MS = 12_000;
 /** How long a client may take to send `connection_init`. */
 const INIT_MS = 3_000;
-/** On shutdown, the time for operations to finish. Afterwards, clients have the same time to answer the close frame. */
+/** On shutdown, running operations have this time to finish. Then clients have the same time to answer the close frame. */
 const CLOSE_MS = 1_000;
 const POLL_MS = 20;
 /** Maximum number of bytes buffered for a client that keeps sending without reading. */
@@ -48,13 +51,18 @@ const MAX_UNREAD = 1024 * 1024;
 const MESSAGES_PER_SECOND = 100;
 /** Bytes of traffic that count as one message. This limits clients that send empty frames, or a message that never ends. */
 const MESSAGE_BYTES = 10 * 1024;
-/** Messages that a caller may send at once, in addition to those that start and stop its maximum number of operations. */
+/**
+ * Messages that a caller may send in one burst. The messages that start and stop its maximum number of operations are added.
+ */
 const BURST = 100;
 /** Maximum number of message counters in memory. A caller whose counter was evicted starts with a full burst again. */
 const MAX_CALLERS = 10_000;
 const TOO_OFTEN = `More than ${MESSAGES_PER_SECOND} messages, or ${(MESSAGES_PER_SECOND * MESSAGE_BYTES) / 1024} KiB, a second`;
 
-/** Maximum nesting levels in a message. Deeper ones could overflow the stack: `JSON.stringify` and graphql-js recurse. */
+/**
+ * Maximum nesting depth of a message. A deeper message could overflow the stack, since `JSON.stringify` and graphql-js
+ * recurse.
+ */
 const MAX_DEPTH = 100;
 const SENT_BY_CLIENTS: readonly unknown[] = [
   MessageType.ConnectionInit,
@@ -82,12 +90,15 @@ export interface WebSocketsOptions {
 /** A connection. Its caller is identified by the upgrade request, or else by `connection_init`. */
 interface Client {
   readonly socket: WebSocket;
-  /** The client's address: wrong keys are charged to it. */
+  /** The client's address. A wrong key is charged to this address. */
   readonly address: Subject;
   caller: Caller;
   /** The API key of the client. It is checked again for each operation. */
   key: string | undefined;
-  /** The deadlines of queries, mutations and starting subscriptions. Events of subscriptions are not included. */
+  /**
+   * The deadlines of running queries and mutations, and of subscriptions that are starting. Subscriptions that have started
+   * are not included.
+   */
   readonly running: Set<Deadline>;
   /** Releases the slot that the connection holds among the connections of its caller. */
   leave(): void;
@@ -95,7 +106,7 @@ interface Client {
 
 type Params = Record<string, unknown>;
 
-/** Execution arguments for graphql-ws, with the result of the operation, which has already run (see `protocol`). */
+/** Execution arguments for graphql-ws. The operation has already run (see `protocol`), so they contain its result. */
 interface Executed extends ExecutionArgs {
   readonly result: OperationResult;
 }
@@ -113,8 +124,8 @@ export class WebSockets {
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
   /**
-   * The protocol handler of graphql-ws. Operations run in `onSubscribe`: the type of the messages to send depends on the
-   * result. `execute` and `subscribe` only return this result.
+   * The protocol handler of graphql-ws. Operations run in `onSubscribe`, because their result decides whether `next` or
+   * `error` messages are sent. `execute` and `subscribe` only return this result.
    */
   private readonly protocol = makeServer<Params, Client>({
     connectionInitWaitTimeout: INIT_MS,
@@ -165,7 +176,7 @@ export class WebSockets {
     }
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
-      // The response to an upgrade has no content, which the constant headers are about.
+      // Omits the constant headers: they concern content, and the response to an upgrade has none.
       for (const [name, value] of headers) if (!(name in CONSTANT_HEADERS)) lines.push(`${name}: ${value}`);
     };
     let isRejected = false;
@@ -276,9 +287,10 @@ export class WebSockets {
   }
 
   /**
-   * Runs the operation of a `subscribe` message. Like the stages of the pipeline for a request, it checks the key again,
-   * charges the operation if it failed before it was charged, and logs it.
-   * @param rejection the error if load shedding or the limit per caller rejects the operation, which is then not charged.
+   * Runs the operation of a `subscribe` message. It does what the stages of the pipeline do for an HTTP request: it checks
+   * the key again, charges the operation if it failed before it was charged, and logs it.
+   * @param rejection the error if load shedding or the limit per caller rejects the operation. Such an operation is not
+   * charged.
    */
   private async run(client: Client, payload: unknown, rejection: ProblemError | undefined): Promise<LiveResult> {
     const { limits, accessLog, requests, requestOf } = this.options;
@@ -402,18 +414,22 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1));
 }
 
-/** The key in the parameters of `connection_init`: as `apiKey`, or under the name of its HTTP header. Case is ignored. */
+/**
+ * The key in the parameters of `connection_init`: the parameter `apiKey`, or a parameter with the name of an HTTP header for
+ * keys. Names are case-insensitive.
+ */
 function keyIn(params: Params): string | undefined {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
-    // A value that is not a string was meant as a key, so it is not ignored: as an empty key it is always rejected.
+    // A value that is not a string was probably meant as a key. It becomes an empty key, which is always rejected.
     if (value !== null && value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : '';
   }
   return headers.apikey ?? presentedKey({ headers });
 }
 
 /**
- * Converts a result for graphql-ws. It gets the errors of a rejected operation as an array, and sends an `error` message.
+ * Converts a result for graphql-ws. The result of a rejected operation becomes an array of errors, which graphql-ws sends as
+ * an `error` message.
  */
 function executed({ result, document, operationName }: LiveResult, schema: GraphQLSchema): Executed | GraphQLError[] {
   const outcome = result instanceof RunningSubscription ? undefined : result;

@@ -95,8 +95,8 @@ async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
 }
 
 /**
- * Updates the entry, or inserts it if it does not exist. Repeats both, since another transaction may create or delete the
- * entry in between. An upsert would not report which of the two happened.
+ * Updates the entry, or inserts it if it does not exist. Repeats both until one succeeds, since another transaction may
+ * create or delete the entry in between. An upsert would not report whether the entry is new.
  * @returns whether the entry is new.
  */
 async function setOrCreate({ prisma: { inventory } }: Transaction, data: Inventory): Promise<boolean> {

@@ -145,9 +145,9 @@ function unknownPet(petId: bigint | null | undefined) {
 }
 
 /**
- * Returns the units that an order has reserved to its old pet's stock, and takes the new quantity from its new pet's stock.
- * If the pet stays the same, only the difference is returned or taken. Stock that is not tracked is unchanged. Stock is
- * capped at the largest int32.
+ * Moves an order's reservation. The reserved units go back to the stock of the old pet, and the new quantity is taken from
+ * the stock of the new pet. If the pet stays the same, only the difference is returned or taken. Stock that is not tracked
+ * is unchanged. Stock is capped at the largest int32.
  * @returns the number of units that are now reserved: 0 if the new pet's stock is not tracked.
  * @throws ProblemError `INSUFFICIENT_STOCK`.
  */
@@ -192,7 +192,7 @@ async function insertOrder(
   const values = ORDER_ROW.fields.map((field) => order[field]);
   const insert = () => session.write<Order>(INSERT_ORDER, values, written);
   const [placed] = await insert();
-  // No order may also mean that the inventory row or the pet was deleted while the statement waited for the lock. The second
-  // attempt then succeeds, or fails because of the missing pet.
+  // If no order was inserted, the stock may be too small. But the inventory row or the pet may also have been deleted while
+  // the statement waited for the lock. Then the second attempt succeeds, or fails because the pet is missing.
   return placed ?? (await insert())[0];
 }

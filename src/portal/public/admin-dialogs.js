@@ -18,7 +18,7 @@ dialog.addEventListener('close', () => {
   if (!dialog.open) dialog.replaceChildren();
 });
 // Esc must not close the dialog while it shows a secret, which cannot be shown again. Preventing `cancel` does not suffice:
-// browsers ignore that for a second Esc.
+// on a second Esc, browsers close the dialog anyway.
 const keepSecret = (/** @type {Event} */ event) => byId('secret') && event.preventDefault();
 addEventListener('keydown', (event) => event.key === 'Escape' && keepSecret(event));
 dialog.addEventListener('cancel', keepSecret);

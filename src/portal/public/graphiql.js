@@ -18,7 +18,8 @@ const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call, subscript
 const operations = (await exampleDocument()).trim().split(/\n\n(?=#)/);
 const defaultTabs = operations.map((query) => ({ query }));
 
-// GraphiQL's history stores the contents of the header editor, which may include keys. Session storage ends with the tab.
+// GraphiQL's history stores the contents of the header editor, which may include keys. Session storage is deleted when the
+// tab is closed.
 const storage = sessionStorage;
 
 ReactDOM.createRoot(document.getElementById('content')).render(

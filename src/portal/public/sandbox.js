@@ -4,7 +4,10 @@ import { exampleDocument } from './explorer.js';
 import { call, live } from './gateway.js';
 
 const SCRIPT = 'https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js';
-/** Time limit for loading Sandbox, in milliseconds. If a firewall drops the packets, a browser would wait for minutes. */
+/**
+ * Time limit for loading Sandbox, in milliseconds. Without it, a browser behind a firewall that drops packets would wait for
+ * minutes.
+ */
 const TIMEOUT_MS = 8000;
 const main = byId('content');
 
@@ -15,7 +18,10 @@ try {
   await showGraphiql();
 }
 
-/** Shows Sandbox in a frame from Apollo. This page sends its requests (`handleRequest`), so the frame never gets the key. */
+/**
+ * Shows Sandbox in a frame from Apollo. This page sends the frame's requests (`handleRequest`), so the frame never gets the
+ * key.
+ */
 async function embed() {
   const document = await exampleDocument();
   main.replaceChildren();
@@ -42,7 +48,7 @@ async function showGraphiql() {
   const style = document.createElement('link');
   style.rel = 'stylesheet';
   style.href = here('vendor/graphiql.css');
-  // Prepended, so that the styles of this page take precedence.
+  // Inserts GraphiQL's styles before the styles of this page, so that the latter take precedence.
   document.head.prepend(style);
   for (const name of ['react', 'react-dom', 'graphiql']) await load(here(`vendor/${name}.js`));
   await import('./graphiql.js');

@@ -8,7 +8,8 @@
 export const LANGUAGES = ['curl', 'JavaScript', 'Python'];
 
 /**
- * Creates a program that sends an example request. It runs unchanged in a shell, as a module in Node 20, or in Python 3.
+ * Creates a program that sends an example request. A curl command runs in a shell, a JavaScript program as a module in Node
+ * 20, and a Python program in Python 3.
  * @param {Language} language
  * @param {Example} example
  * @param {boolean} withKey whether the program sends the key in the environment variable PETSTORE_API_KEY

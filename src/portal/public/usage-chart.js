@@ -49,7 +49,7 @@ export function usageChart(days) {
 }
 
 /**
- * A bar that shows which part of `most` a value is. It is an SVG with attributes, because the Content-Security-Policy
+ * A bar that shows a value as a fraction of `most`. It is an SVG with attributes, because the Content-Security-Policy
  * forbids inline styles.
  * @param {number} value
  * @param {number} most

@@ -34,14 +34,17 @@ const ALWAYS: readonly ErrorCode[] = [
 /** Error codes of requests that are rejected before they reach an operation. */
 const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 
-/** All error codes that an operation can have: those of every operation, of its kind, and of its own rules. */
+/**
+ * All error codes that an operation can have: codes of every operation, codes of its kind of operation, and codes of its own
+ * rules.
+ */
 function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
   const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;
   const ofKind: [boolean, ...ErrorCode[]][] = [
     [scope !== undefined, 'FORBIDDEN'],
     [inputs.path.size > 0, 'NOT_FOUND'],
     [payload.isPage, 'OPERATION_TOO_COMPLEX'],
-    // The body of a DELETE is ignored, but the server reads it.
+    // The body of a DELETE is ignored, but the server reads it, so these errors are possible.
     [method !== 'GET', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     [isConditional, 'PRECONDITION_FAILED'],
     [runsOnce, 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'],
@@ -53,8 +56,9 @@ function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
 export type Codes = ReadonlyMap<number, readonly string[]>;
 
 /**
- * The error codes of the shared responses: for each status, the shortest list of codes that an operation has. Operations
- * with deprecation or stability headers are ignored here. These, and operations with more codes, get responses of their own.
+ * The error codes of the shared responses. For each status, this is the shortest list of codes that any operation has. An
+ * operation with another list gets a separate response. So does an operation with deprecation or stability headers, which is
+ * ignored here.
  */
 export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
   const common = new Map<number, readonly string[]>();

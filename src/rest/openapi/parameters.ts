@@ -10,7 +10,7 @@ type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 /** The name of the parameter for the size of a page. */
 const LIMIT = 'limit';
 
-/** The parameters that operations share. They have no examples, because Swagger UI would put these into its forms. */
+/** The parameters that operations share. They have no examples, because Swagger UI would fill its forms with them. */
 export function sharedParameters(operations: readonly PreparedOperation[]): Readonly<Record<string, Parameter>> {
   const limit = operations.flatMap(({ inputs }) => inputs.query.get(LIMIT) ?? [])[0];
   return {

@@ -4,13 +4,13 @@ import { REQUEST_EXAMPLE, REQUEST_ID, type Schema } from './values';
 
 type Header = OpenAPIV3.HeaderObject;
 
-/** Describes a header that may be missing from a response that lists it. */
+/** Describes a header that may be absent, even from the responses whose descriptions list it. */
 const optional = (description: string, schema: Schema, example: string | number): Header => ({
   description,
   schema,
   example,
 });
-/** Describes a header that every response that lists it has. */
+/** Describes a header that is always present in the responses whose descriptions list it. */
 const header = (description: string, schema: Schema, example: string | number): Header => ({
   ...optional(description, schema, example),
   required: true,
@@ -67,7 +67,7 @@ export const HEADERS = {
   ),
   Location: header('The path of the new resource, relative to this server (RFC 9110, section 10.2.2)', TEXT, '/pets/1'),
   'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
-  // Optional, because responses to requests that are rejected before they reach their route lack this header.
+  // Optional: if a request is rejected before it reaches its route, the response lacks this header.
   Deprecation: optional(
     'Since when the operation is deprecated (RFC 9745)',
     { ...TEXT, pattern: '^@[0-9]+$' },
@@ -94,7 +94,7 @@ const ALWAYS: readonly HeaderName[] = [
   'Access-Control-Allow-Origin',
 ];
 
-/** References to the headers of a response: those of every response, and `more`. */
+/** References to the headers of a response: the headers that every response has, and the headers in `more`. */
 export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.ReferenceObject> {
   return Object.fromEntries([...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

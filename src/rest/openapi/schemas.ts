@@ -52,7 +52,8 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, members: readonly 
   const always = members.filter(({ field }) => isNonNullType(field.type)).map(({ key }) => key);
   const { required = always } = keywordsOfType(type);
   const example = objectExample(type, members);
-  // The gateway always sends more fields than the specification requires. The description names them.
+  // The gateway may always send more fields than the specification requires. Then the description lists all fields that are
+  // always sent.
   const isMore = always.length > required.length;
   const presence = isMore ? ` Always there: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
   schemas[type.name] = {
@@ -75,7 +76,7 @@ function addEnum(schemas: Schemas, type: GraphQLNamedType): void {
   schemas[type.name] = { type: 'string', enum: values, description: String(type.description), example: values[0] };
 }
 
-/** The schema of a request body. A field that the payload has too gets the example of the payload's field. */
+/** The schema of a request body. If the payload has the same field, both fields get the same example. */
 function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
   const shown = payload.type.getFields();
   const members = Object.values(type.getFields()).map((field) => ({
@@ -111,7 +112,7 @@ function propertyOf(field: Element, example: unknown, nullable = false): Schema 
   };
 }
 
-/** The example for a field: the field's own, or else one for its type; `undefined` if there is none. */
+/** The example for a field: the field's own example, or else an example for its type; `undefined` if there is neither. */
 function exampleOf(field: Element, members: readonly SelectedField[] = []): unknown {
   const { example } = keywordsOfField(field);
   if (example !== undefined) return example;

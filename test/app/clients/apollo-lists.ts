@@ -14,7 +14,7 @@ interface Page {
   pageInfo: { hasNextPage: boolean; endCursor: string };
 }
 
-/** Reads all pages of a list, two rows at a time. @param list gets the list from the data. @returns the cached rows. */
+/** Reads all pages of a list, two rows at a time. @param list returns the list in a response. @returns the cached rows. */
 async function wholeList(text: string, list: (data: object) => Page) {
   const query = gql(text);
   const variables = { after: null };
@@ -53,7 +53,7 @@ const lists = {
   ofPet: await innerList('pet', 'orders', 'id'),
 };
 
-/** Runs two queries, one after the other. @returns the result of the first in the cache after the second. */
+/** Runs two queries, one after the other. @returns the first result, read from the cache after the second query. */
 async function asked(first: string, second: string) {
   const query = gql(first);
   await client.query({ query });

@@ -60,8 +60,8 @@ const prepared = fc.tuple(name, portal, known).chain(([each, to, [sql, count]]) 
 const named = fc.constantFrom('a', 'b', 'c');
 const namedPortal = fc.constant('p');
 /**
- * Messages in any order, with named statements and portals only. An unnamed statement lasts only for its batch here, and
- * simple queries use the unnamed portal.
+ * Messages in any order, with named statements and portals only. On the embedded database, an unnamed statement lasts only
+ * for its batch. The unnamed portal is also used by simple queries.
  */
 const loose = fc.oneof(
   fc.tuple(named, known).map(([each, [sql]]) => send.parse(each, sql)),
@@ -108,12 +108,12 @@ async function start(open: Open): Promise<RawConnection> {
   return connection;
 }
 
-/** Connections share all tables, so each uses its own table in place of `own`. The name has the same length. */
+/** Connections share all tables, so each uses a separate table instead of `own`, with a name of equal length. */
 const tableOf = (index: number) => `o_${index}`;
 const withOwnTable = (message: Buffer, index: number) =>
   Buffer.from(message.toString('latin1').replaceAll('own', tableOf(index)), 'latin1');
 
-/** Runs one script on a new connection. @returns everything that the server has sent to it. */
+/** Runs one script on a new connection. @returns everything that the server has sent to the connection. */
 async function runScript(open: Open, index: number, steps: readonly Step[], how: string): Promise<string[]> {
   const connection = await start(open);
   for (const { messages, ready, sizes: chunks } of steps) {

@@ -79,7 +79,7 @@ describe('a connection', () => {
     expect(await ask(first, 1, send.bind('', '', []), send.sync())).toEqual(['E ERROR 26000', 'Z I']);
   });
 
-  test('waits while another connection has a transaction, which is rolled back when that connection ends', async () => {
+  test('waits for the transaction of another connection, which is rolled back when that connection ends', async () => {
     const connection = await start();
     await ask(connection, 1, send.query("begin; insert into categories (name) values ('Dogs')"));
     const counted = client.query('select count(*)::int as count from categories');
@@ -87,7 +87,7 @@ describe('a connection', () => {
     expect((await counted).rows).toEqual([{ count: 0 }]);
   });
 
-  test('whose transaction is idle too long is ended, and other connections are served', async () => {
+  test('whose transaction is idle too long is closed, and other connections are served', async () => {
     const connection = await start();
     await ask(connection, 1, send.query('begin'));
     const started = performance.now();
@@ -132,7 +132,7 @@ describe('a connection', () => {
   });
 });
 
-describe('at its deadline', () => {
+describe('at the deadline of a session', () => {
   const sessionFor = (ms: number) => database.sessionFor({ caller: 'a', deadline: new Deadline(ms) });
   const insert = (seconds: number) =>
     statement(`insert into categories (name) select 'Dogs' from pg_sleep(${seconds}) returning id`);

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Encodes a message of the wire protocol. node-postgres could send only few of the sequences that a client may send. */
+/** Encodes a message of the wire protocol. Tests send sequences of messages that node-postgres cannot send. */
 const withLength = (type: string, body: Buffer) => {
   const header = Buffer.alloc(type.length + 4);
   header.write(type, 'latin1');

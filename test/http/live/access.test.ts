@@ -51,7 +51,7 @@ describe('a subscription counts as one request, and its events are free', () => 
   });
 });
 
-test('a caller with an exhausted quota is rejected, over HTTP with Retry-After', async () => {
+test('a caller with an exhausted quota is rejected over each protocol; over HTTP the response has Retry-After', async () => {
   const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
   await gateway.app.inject({ url: '/pets', headers });
   const { error } = await open(socketClient(url, headers)).subscribe(SUBSCRIPTION).untilOver();
@@ -79,7 +79,7 @@ test('an operation without a key or the required scope is rejected over each pro
   expect(await remaining(headers)).toBe(59);
 });
 
-test('documents have the same limits as over HTTP, and invalid documents are reported and charged', async () => {
+test('documents over WebSocket have the same limits as over HTTP; invalid documents are reported and charged', async () => {
   const { headers } = await gateway.createKey();
   const client = open(socketClient(url, headers));
   const code = async (query: string) => codeOf((await client.subscribe(query).untilOver()).error);

@@ -102,7 +102,7 @@ describe('a subscriber that does not read is disconnected; other subscribers rec
       for (let i = 0; i < 20; i++, told++) change();
       await until(async () => heard.answers.length === told);
     }
-    // A subscriber is ended when 256 events are queued for it. More events are in the socket's buffers.
+    // The server ends a subscription once 256 events are queued for it. The socket buffers hold further events.
     expect(told).toBeGreaterThan(256);
     expect(told).toBeLessThan(600);
     expect(await slow.read()).toContain('SERVICE_UNAVAILABLE');

@@ -83,9 +83,9 @@ describe('an upgrade', () => {
       `with the protocols '${list}'`,
       UPGRADE + protocols(list),
     ]),
-    [400, 'without a key', `GET /graphql HTTP/1.1\r\n${WEBSOCKET}`],
-    [400, 'of another version', UPGRADE.replace('13', '7')],
-    [200, 'at another path, which is an ordinary request', UPGRADE.replace('/graphql', '/pets')],
+    [400, 'without Sec-WebSocket-Key', `GET /graphql HTTP/1.1\r\n${WEBSOCKET}`],
+    [400, 'with another WebSocket version', UPGRADE.replace('13', '7')],
+    [200, 'at another path, where the upgrade is ignored', UPGRADE.replace('/graphql', '/pets')],
     [404, 'at an unknown path', UPGRADE.replace('/graphql', '/nowhere')],
     [405, 'with another method', UPGRADE.replace('GET', 'DELETE')],
   ])('gets %i: %s', async (status, _name, head) => {
@@ -176,26 +176,26 @@ describe('the server closes the connection without logging an error', () => {
   const subscribe = (more: string) => `{"type":"subscribe","id":"1","payload":{"query":"{__typename}"${more}}}`;
 
   const CASES: [closed: (number | string)[], name: string, act: (socket: WebSocket) => void][] = [
-    [TOO_OFTEN, 'that sends 1000 messages', repeat(1000, send(PING))],
-    [TOO_OFTEN, 'that sends 1000 pongs', repeat(1000, (socket) => socket.pong())],
-    [TOO_OFTEN, 'that sends 5 MB', repeat(60, send(payload(90_000)))],
-    [[1009, ''], 'that sends a large message', send(payload(200_000))],
-    [[4400, INVALID], 'that sends text that is not JSON', send(INIT, 'hello')],
-    [[4400, INVALID], 'that sends null', send(INIT, 'null')],
-    [[4400, INVALID], 'that sends an unknown type', send(INIT, '{"type":"nothing"}')],
-    [[4400, INVALID], 'that sends a type that only servers may send', send(INIT, '{"type":"connection_ack"}')],
-    [[4400, INVALID], 'that sends a result, as only servers may', send(INIT, '{"type":"next","id":"1","payload":{}}')],
-    [[4400, INVALID], 'that subscribes without an id', send(INIT, '{"type":"subscribe","payload":{"query":"{a}"}}')],
-    [[4400, DEEP], 'that sends a deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(99)}}}`)],
-    [[4400, DEEP], 'that sends a very deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(40_000)}}}`)],
-    [[4400, DEEP], 'that sends deep variables', send(INIT, subscribe(`,"variables":{"a":${nested(40_000)}}`))],
-    [[4401, 'Unauthorized'], 'that subscribes without connection_init', send(subscribe(''))],
+    [TOO_OFTEN, 'sends 1000 messages', repeat(1000, send(PING))],
+    [TOO_OFTEN, 'sends 1000 pongs', repeat(1000, (socket) => socket.pong())],
+    [TOO_OFTEN, 'sends 5 MB', repeat(60, send(payload(90_000)))],
+    [[1009, ''], 'sends a large message', send(payload(200_000))],
+    [[4400, INVALID], 'sends text that is not JSON', send(INIT, 'hello')],
+    [[4400, INVALID], 'sends null', send(INIT, 'null')],
+    [[4400, INVALID], 'sends an unknown type', send(INIT, '{"type":"nothing"}')],
+    [[4400, INVALID], 'sends a type that only servers may send', send(INIT, '{"type":"connection_ack"}')],
+    [[4400, INVALID], 'sends a result, as only servers may', send(INIT, '{"type":"next","id":"1","payload":{}}')],
+    [[4400, INVALID], 'subscribes without an id', send(INIT, '{"type":"subscribe","payload":{"query":"{a}"}}')],
+    [[4400, DEEP], 'sends a deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(99)}}}`)],
+    [[4400, DEEP], 'sends a very deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(40_000)}}}`)],
+    [[4400, DEEP], 'sends deep variables', send(INIT, subscribe(`,"variables":{"a":${nested(40_000)}}`))],
+    [[4401, 'Unauthorized'], 'subscribes without connection_init', send(subscribe(''))],
     [
       [4401, 'Unauthorized'],
-      'that subscribes without connection_init and keeps sending',
+      'subscribes without connection_init and keeps sending',
       send(subscribe(''), ...Array(1000).fill(PING)),
     ],
-    [[4429, 'Too many initialisation requests'], 'that initialises twice', send(INIT, INIT)],
+    [[4429, 'Too many initialisation requests'], 'sends connection_init twice', send(INIT, INIT)],
   ];
   let closings: Promise<[number, string]>[];
   beforeAll(() => {
@@ -210,7 +210,7 @@ describe('the server closes the connection without logging an error', () => {
   afterAll(() => expect(logged).toEqual([]));
 
   test.each(CASES.map(([closed, name], i) => [closed, name, i] as const))(
-    'with %j: a client %s',
+    'with code and reason %j if the client %s',
     async (closed, _name, i) => {
       expect(await closings[i]).toEqual(closed);
     },
@@ -218,13 +218,13 @@ describe('the server closes the connection without logging an error', () => {
 
   // The close frame may not reach a client that keeps sending, which then reports 1006.
   test.each<[name: string, act: (socket: WebSocket) => NodeJS.Timeout | undefined]>([
-    ['that never stops sending', (socket) => setInterval(() => repeat(100, send(PING))(socket), 1)],
-    ['that sends 1000 ping frames', (socket) => void repeat(1000, () => socket.ping())(socket) as undefined],
+    ['never stops sending', (socket) => setInterval(() => repeat(100, send(PING))(socket), 1)],
+    ['sends 1000 ping frames', (socket) => void repeat(1000, () => socket.ping())(socket) as undefined],
     [
-      'that sends a message in 17,000 frames',
+      'sends a message in 17,000 frames',
       (socket) => void repeat(17_000, () => socket.send(' ', { fin: false }))(socket) as undefined,
     ],
-  ])('with 1008: a client %s', async (_name, act) => {
+  ])('with 1008 if the client %s', async (_name, act) => {
     const socket = await open();
     const sending = act(socket);
     expect([1006, 1008]).toContain((await closedWith(socket))[0]);
@@ -254,7 +254,7 @@ test('the message limit covers all connections of a caller, and other callers ar
   expect(bystander.readyState).toBe(WebSocket.OPEN);
 });
 
-test('a client within the message limit is not disconnected, even with 100 nesting levels', async () => {
+test('a client within the message limit is not disconnected, even if a message has 100 nesting levels', async () => {
   const socket = await open();
   const received: string[] = [];
   socket.on('message', (data) => received.push(String(data)));

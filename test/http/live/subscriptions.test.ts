@@ -208,7 +208,7 @@ describe('no event is sent', () => {
   beforeEach(async () => {
     received = await subscribe(open(), PETS);
   });
-  /** Publishes a last event and waits for it. @returns the events before it: they arrive in order. */
+  /** Publishes a last event and waits for it. Events arrive in order. @returns the events before the last. */
   async function mark(): Promise<string[]> {
     await gateway.data('mutation { updatePet(id: 2, input: { name: "Mark" }) { id } }');
     await until(async () => received.said.at(-1) === 'UPDATED 2');
@@ -278,7 +278,7 @@ describe('subscribers of one event', () => {
   const deepRex = { inventory: { pet: { category: { name: 'Dogs' }, inventory: { pet: { name: 'Rex' } } } } };
 
   test.each<[name: string, queries: string[], statements: number, pet: object]>([
-    ['with the same selection share the reads of one subscriber', same, 3, REX],
+    ['with the same selection cause only the reads of a single subscriber', same, 3, REX],
     ['with different selections read each related row once', other, 3, { c19: { id: '1', name: 'Dogs' } }],
     ['with cyclic selections read no row twice', related, 4, deepRex],
   ])('%s', async (_name, queries, statements, pet) => {

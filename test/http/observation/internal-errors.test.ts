@@ -41,13 +41,13 @@ let operations = 0;
 const newPayload = () => payload.replace('{ toys', `query New${operations++} { toys`);
 const REQUESTS = [
   ['a REST operation', 500, () => ({ url: '/toys' })],
-  ['a known operation', 200, () => ({ ...post, payload })],
+  ['an operation with a cached document', 200, () => ({ ...post, payload })],
   [
     'an operation for an event stream',
     200,
     () => ({ ...post, url: '/graphql/stream', headers: { ...json, accept: 'text/event-stream' }, payload }),
   ],
-  ['a new operation', 200, () => ({ ...post, payload: newPayload() })],
+  ['an operation with a new document', 200, () => ({ ...post, payload: newPayload() })],
   ['an operation by GET', 200, () => ({ url: '/graphql', query: { query: '{ toys { totalCount } }' } })],
 ] as const;
 

@@ -22,7 +22,7 @@ const PANELS: Panel[] = JSON.parse(read('monitoring/dashboard.json')).panels;
 const EXPRESSIONS: [where: string, expression: string][] = [
   ...RULES.map(({ alert, expr }): [string, string] => [alert, expr]),
   ...PANELS.flatMap(({ title, targets = [] }) =>
-    // `$__rate_interval` is a variable of Grafana, which is not PromQL.
+    // Grafana replaces the variable `$__rate_interval`. It is not valid PromQL.
     targets.map(({ expr }): [string, string] => [title, expr.replaceAll('$__rate_interval', '5m')]),
   ),
 ];
@@ -64,7 +64,7 @@ beforeAll(async () => {
   exposed.set('up', new Set());
 });
 
-test.each(EXPRESSIONS)('%s is PromQL with only metrics and labels that a gateway exposes: %s', (_where, expression) => {
+test.each(EXPRESSIONS)('%s uses only metrics and labels that a gateway exposes: %s', (_where, expression) => {
   const selectors = selectorsOf(expression);
   expect(selectors.length).toBeGreaterThan(0);
   for (const { name, labels } of selectors) {

@@ -102,16 +102,20 @@ const WRONG = { 'x-api-key': 'nonsense' };
 
 test.each<[string, () => Promise<unknown>, [status: number, observed: string, code: string, by: string]]>([
   ['a document with a syntax error', () => post('{'), [400, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql']],
-  ['a syntax error that gets 200', () => post('{', OLD), [200, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql']],
   [
-    'an invalid document that gets 200',
+    'a syntax error in a response with status 200',
+    () => post('{', OLD),
+    [200, '4xx', 'GRAPHQL_PARSE_FAILED', 'graphql'],
+  ],
+  [
+    'an invalid document in a response with status 200',
     () => post('{ nonsense }', OLD),
     [200, '4xx', 'GRAPHQL_VALIDATION_FAILED', 'graphql'],
   ],
   ['a wrong key', () => post(QUERY, WRONG), [401, '4xx', 'UNAUTHENTICATED', 'graphql']],
   ['a text/plain body', () => post(QUERY, { 'content-type': 'text/plain' }), [400, '4xx', 'BAD_REQUEST', 'graphql']],
-  ['a missing toy', () => gateway.app.inject({ url: '/toys/404' }), [404, '4xx', 'NOT_FOUND', 'rest']],
-  ['an unknown path', () => gateway.app.inject({ url: '/404' }), [404, '4xx', 'NOT_FOUND', 'other']],
+  ['a request for a missing toy', () => gateway.app.inject({ url: '/toys/404' }), [404, '4xx', 'NOT_FOUND', 'rest']],
+  ['a request for an unknown path', () => gateway.app.inject({ url: '/404' }), [404, '4xx', 'NOT_FOUND', 'other']],
 ])('%s is counted and logged with its error code', async (_what, ask, [status, seen, code, by]) => {
   const { line, ...gained } = await observed(ask);
   expect(gained).toMatchObject({ [error(code, by)]: 1 });
