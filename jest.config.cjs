@@ -16,7 +16,7 @@ const common = {
   setupFilesAfterEnv: ['<rootDir>/test/helper/every-test.ts'],
   transform: {
     // A domain, whose decorators fill the metadata of type-graphql: loaded once for each worker, as the product.
-    '/test/toys/toys\\.ts$': '<rootDir>/test/helper/module.cjs',
+    '/test/toys/(boxes|toys)\\.ts$': '<rootDir>/test/helper/module.cjs',
     '/test/.*\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],
     [`/(src|node_modules/(${packages.join('|')}))/`]: '<rootDir>/test/helper/module.cjs',
   },

@@ -1,13 +1,14 @@
 import { parse } from 'graphql';
 import { contractSchema } from '../../src/app/contract';
 import { AlikeDocuments } from '../../src/graphql/alike-documents';
-import { fillShop } from '../helper/database';
-import { type Gateway, startGateway } from '../helper/gateway';
+import type { Gateway } from '../helper/gateway';
+import { fillToys, startToys } from '../toys/gateway';
+import { toyDomains } from '../toys/toys';
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway();
-  await fillShop(gateway.database);
+  gateway = await startToys();
+  await fillToys(gateway.database);
 });
 afterAll(() => gateway.close());
 
@@ -22,50 +23,50 @@ async function responseTo(query: string, headers: Record<string, string> = {}): 
 }
 
 test.each<[what: string, first: string, others: string[]]>([
-  ['ids', '{ pet(id: 1) { id name } }', ['{ pet(id: 2) { id name } }', '{ pet(id: 9223372036854775807) { id name } }']],
-  ['ids as texts', '{ pet(id: "1") { id } }', ['{ pet(id: "2") { id } }', '{pet(id:"99999"){id}}']],
-  ['wrong ids', '{ pet(id: "1") { id } }', ['{ pet(id: "abcdefghijkl") { id } }', '{ pet(id: "x y") { id } }']],
+  ['ids', '{ toy(id: 1) { id name } }', ['{ toy(id: 2) { id name } }', '{ toy(id: 9223372036854775807) { id name } }']],
+  ['ids as texts', '{ toy(id: "1") { id } }', ['{ toy(id: "2") { id } }', '{toy(id:"99999"){id}}']],
+  ['wrong ids', '{ toy(id: "1") { id } }', ['{ toy(id: "abcdefghijkl") { id } }', '{ toy(id: "x y") { id } }']],
   [
     'lists',
-    '{ pets(filter: { ids: [1, 2] }) { nodes { id } } }',
-    ['{ pets(filter: { ids: [3, 4] }) { nodes { id } } }'],
+    '{ toys(filter: { ids: [1, 2] }) { nodes { id } } }',
+    ['{ toys(filter: { ids: [3, 4] }) { nodes { id } } }'],
   ],
   [
     'a single value for a list',
-    '{ pets(filter: { ids: 1 }) { nodes { id } } }',
-    ['{ pets(filter: { ids: 2 }) { nodes { id } } }'],
+    '{ toys(filter: { ids: 1 }) { nodes { id } } }',
+    ['{ toys(filter: { ids: 2 }) { nodes { id } } }'],
   ],
   [
     'texts',
-    '{ pets(filter: { name: "a" }) { totalCount } }',
-    ['{ pets(filter: { name: "\\u00e9\\"\\n" }) { totalCount } }', '{ pets(filter: { name: "🐕" }) { totalCount } }'],
+    '{ toys(filter: { name: "a" }) { totalCount } }',
+    ['{ toys(filter: { name: "\\u00e9\\"\\n" }) { totalCount } }', '{ toys(filter: { name: "🪀" }) { totalCount } }'],
   ],
   [
     'block texts',
-    '{ pets(filter: { name: """a""" }) { totalCount } }',
-    ['{ pets(filter: { name: """  b\n  """ }) { totalCount } }'],
+    '{ toys(filter: { name: """a""" }) { totalCount } }',
+    ['{ toys(filter: { name: """  b\n  """ }) { totalCount } }'],
   ],
   [
     'page sizes, including invalid ones, whose errors have the location in the sent text',
-    '{ pets(first: 1) { nodes { id orders(first: 1) { nodes { id } } } } a: pets(first: 2) { nodes { id } } }',
+    '{ boxes(first: 1) { nodes { id toys(first: 1) { nodes { id } } } } a: toys(first: 2) { nodes { id } } }',
     [
-      '{ pets(first: 100) { nodes { id orders(first: 50) { nodes { id } } } } a: pets(first: 1000) { nodes { id } } }',
-      '{ pets(first: 10000) {\n nodes { id orders(first: -1) { nodes { id } } } }\n a: pets(first: 0) { nodes { id } } }',
-      '{ pets(first: 99999999999) { nodes { id orders(first: 1) { nodes { id } } } } a: pets(first: 2) { nodes { id } } }',
+      '{ boxes(first: 100) { nodes { id toys(first: 50) { nodes { id } } } } a: toys(first: 1000) { nodes { id } } }',
+      '{ boxes(first: 10000) {\n nodes { id toys(first: -1) { nodes { id } } } }\n a: toys(first: 0) { nodes { id } } }',
+      '{ boxes(first: 99999999999) { nodes { id toys(first: 1) { nodes { id } } } } a: toys(first: 2) { nodes { id } } }',
     ],
   ],
   [
     'an enum value named like a token',
-    '{ pets(first: 1) { nodes { id } } }',
-    ['{ pets(first: Int) { nodes { id } } }'],
+    '{ toys(first: 1) { nodes { id } } }',
+    ['{ toys(first: Int) { nodes { id } } }'],
   ],
   [
     'fragments',
-    '{ ...F } fragment F on Query { pet(id: 1) { id } }',
-    ['{ ...F } fragment F on Query { pet(id: 3) { id } }'],
+    '{ ...F } fragment F on Query { toy(id: 1) { id } }',
+    ['{ ...F } fragment F on Query { toy(id: 3) { id } }'],
   ],
-  ['conditions', '{ pet(id: 1) { id name @skip(if: true) } }', ['{ pet(id: 2) { id name @skip(if: false) } }']],
-  ['introspection', '{ __type(name: "Pet") { name } }', ['{ __type(name: "Order") { name fields { name } } }']],
+  ['conditions', '{ toy(id: 1) { id name @skip(if: true) } }', ['{ toy(id: 2) { id name @skip(if: false) } }']],
+  ['introspection', '{ __type(name: "Toy") { name } }', ['{ __type(name: "Box") { name fields { name } } }']],
 ])('documents that differ only in %s get the same responses as when validated alone', async (_what, first, others) => {
   await responseTo(first);
   for (const other of others)
@@ -73,28 +74,28 @@ test.each<[what: string, first: string, others: string[]]>([
 });
 
 test('a document that differs only in literals is replaced by a known document with variables', () => {
-  const documents = new AlikeDocuments(contractSchema(), 5000);
-  const known = '{ pets(first: 5, filter: { ids: ["1", 2], name: "Rex" }) { nodes { id } } }';
+  const documents = new AlikeDocuments(contractSchema(toyDomains()), 5000);
+  const known = '{ toys(first: 5, filter: { ids: ["1", 2], name: "Train" }) { nodes { id } } }';
   documents.add(parse(known));
-  const alike = documents.find('{ pets(first:7,filter:{ids:["9007199254740993",4],name:"Tom"}){nodes{id}} }');
+  const alike = documents.find('{ toys(first:7,filter:{ids:["9007199254740993",4],name:"Doll"}){nodes{id}} }');
   expect(alike?.variables).toEqual({
     __literal0: 7,
     __literal1: '9007199254740993',
     __literal2: '4',
-    __literal3: 'Tom',
+    __literal3: 'Doll',
   });
   expect(alike?.query).toContain('$__literal0: Int, $__literal1: ID!, $__literal2: ID!, $__literal3: String');
   for (const other of [
-    '{ pets(first: 5) { nodes { id } } }',
+    '{ toys(first: 5) { nodes { id } } }',
     '{ a',
-    '{ pets(first: 1.5, filter: { ids: ["1", 2], name: "R" }) { nodes { id } } }',
+    '{ toys(first: 1.5, filter: { ids: ["1", 2], name: "R" }) { nodes { id } } }',
   ])
     expect(documents.find(other)).toBeUndefined();
 });
 
 test('a document runs unchanged if variables in place of its literals would exceed the limit on tokens', async () => {
   const page = (n: number) => (_: unknown, i: number) =>
-    `p${i}: pets(first: 1, filter: { ids: [${Array.from({ length: 25 }, (_, j) => n + j)}] }) { nodes { id } }`;
+    `p${i}: toys(first: 1, filter: { ids: [${Array.from({ length: 25 }, (_, j) => n + j)}] }) { nodes { id } }`;
   for (const n of [1, 2, 3]) {
     const query = `{ ${Array.from({ length: 40 }, page(n)).join(' ')} }`;
     expect(await responseTo(query)).toMatchObject({ status: 200, data: { p39: { nodes: expect.any(Array) } } });

@@ -1,31 +1,32 @@
 import { getIntrospectionQuery } from 'graphql';
-import { type Gateway, startGateway } from '../helper/gateway';
+import type { Gateway } from '../helper/gateway';
+import { startToys } from '../toys/gateway';
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startToys();
 });
 afterAll(() => gateway.close());
 
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => text(i)).join(' ');
 
-/** A query with this selection on a pet. */
-const ofPet = (selection: string) => `{ pet(id: 1) { ${selection} } }`;
+/** A query with this selection on a toy. */
+const ofToy = (selection: string) => `{ toy(id: 1) { ${selection} } }`;
 const nested = (count: number, open: string, inside: string, close = '}') =>
   open.repeat(count) + inside + close.repeat(count);
 const fragments = (count: number, body: (index: number) => string) =>
-  times(count, (i) => `fragment F${i} on Pet { ${body(i)} }`);
+  times(count, (i) => `fragment F${i} on Toy { ${body(i)} }`);
 const spreads = (count: number) => times(count, (i) => `...F${i}`);
 
 /** Fragments that each spread the next one twice: 2^n fields from n lines. */
 const doubling = (levels: number) =>
-  `${ofPet('...F0')} ${fragments(levels, (i) => `...F${i + 1} category { id } ... on Pet { ...F${i + 1} }`)}
-  fragment F${levels} on Pet { id }`;
+  `${ofToy('...F0')} ${fragments(levels, (i) => `...F${i + 1} box { id } ... on Toy { ...F${i + 1} }`)}
+  fragment F${levels} on Toy { id }`;
 
 /** A cycle of `size` fragments. Each fragment spreads the next `ways` fragments. */
 const circle = (size: number, ways: number) =>
-  `${ofPet('...F0')} ${fragments(size, (i) => times(ways, (j) => `...F${(i + j + 1) % size}`))}`;
+  `${ofToy('...F0')} ${fragments(size, (i) => times(ways, (j) => `...F${(i + j + 1) % size}`))}`;
 
 /** The standard introspection query, `count` times in one operation. */
 function introspections(count: number): string {
@@ -38,31 +39,31 @@ const COMPLEX = 'OPERATION_TOO_COMPLEX';
 const INVALID = 'GRAPHQL_VALIDATION_FAILED';
 const UNPARSED = 'GRAPHQL_PARSE_FAILED';
 
-const PAGES = nested(7, 'category { pets { nodes { ', 'id', '} } }');
-const COUNTS = times(100, (i) => `a${i}: pets(filter: { name: "0" }) { totalCount }`);
-const ROWS = 'categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } }';
+const PAGES = nested(7, 'box { toys { nodes { ', 'id', '} } }');
+const COUNTS = times(100, (i) => `a${i}: toys(filter: { name: "0" }) { totalCount }`);
+const ROWS = 'boxes(first: 100) { nodes { toys(first: 100) { nodes { box { toys(first: 100) { nodes { id } } } } } } }';
 const CYCLE = '__schema { types { fields { type { fields { type { fields { type { name } } } } } } } }';
-const COMPARED = `${ofPet(spreads(99))} ${fragments(99, () => 'category { id } '.repeat(8))}`;
+const COMPARED = `${ofToy(spreads(99))} ${fragments(99, () => 'box { id } '.repeat(8))}`;
 
 const REPEATED = 'The document repeats fields or fragments too often to be validated.';
 
 const REJECTED: [what: string, query: string, message: string | RegExp, code?: string | RegExp][] = [
-  ['tokens', `{ ${'pet(id: 1) { id } '.repeat(1000)} }`, 'The document has more than 5000 tokens.', UNPARSED],
+  ['tokens', `{ ${'toy(id: 1) { id } '.repeat(1000)} }`, 'The document has more than 5000 tokens.', UNPARSED],
   ['open braces', '{'.repeat(90_000), 'Syntax Error', UNPARSED],
-  ['nested selections', ofPet(PAGES), 'The operation is 23 levels deep; at most 20 are'],
+  ['nested selections', ofToy(PAGES), 'The operation is 23 levels deep; at most 20 are'],
   ['nested inline fragments', `{ ${nested(1200, '... { ', '__typename')} }`, 'is 1201 levels deep; at most 20 are'],
-  ['nested objects', `{ pets(filter: ${nested(1200, '{ ids: ', '1')}) { totalCount } }`, 'ID', 'BAD_USER_INPUT'],
-  ['nested lists', `{ pet(id: ${nested(2400, '[', '', ']')}) { id } }`, /too deep|ID/, /BAD_USER_INPUT|PARSE/],
+  ['nested objects', `{ toys(filter: ${nested(1200, '{ ids: ', '1')}) { totalCount } }`, 'ID', 'BAD_USER_INPUT'],
+  ['nested lists', `{ toy(id: ${nested(2400, '[', '', ']')}) { id } }`, /too deep|ID/, /BAD_USER_INPUT|PARSE/],
   ['nested types', `query ($v: ${nested(2000, '[', 'Int', ']')}) { __typename }`, 'never used', INVALID],
-  ['fields', ofPet('id '.repeat(4900)), 'The operation has 4901 fields; at most 2000 are allowed.'],
+  ['fields', ofToy('id '.repeat(4900)), 'The operation has 4901 fields; at most 2000 are allowed.'],
   ['root fields', `{ ${'__typename '.repeat(500)} }`, 'The operation has 500 root fields; at most 100 are allowed.'],
   [
     'root fields in fragments',
     `{ ${'...F '.repeat(51)} } fragment F on Query { __typename ... { __typename } }`,
     'has 102 root fields; at most 100 are',
   ],
-  ['counts', `{ category(id: 1) { ${COUNTS} } }`, 'estimated cost of 128001; at most 50000 is allowed'],
-  ['rows', `{ ${ROWS} }`, 'estimated cost of 2212120; at most 50000 is allowed'],
+  ['counts', `{ box(id: 1) { ${COUNTS} } }`, 'estimated cost of 128001; at most 50000 is allowed'],
+  ['rows', `{ ${ROWS} }`, 'estimated cost of 2222120; at most 50000 is allowed'],
   ['unknown directives', `{ __typename ${'@a'.repeat(2400)} }`, 'Unknown directive "@a"', INVALID],
   ['fragments that multiply', doubling(12), 'The operation has 12287 fields; at most 2000 are allowed.'],
   ['fragments that multiply without end', doubling(150), 'levels deep'],
@@ -70,22 +71,22 @@ const REJECTED: [what: string, query: string, message: string | RegExp, code?: s
   ['fragments in many cycles', circle(90, 20), 'Cannot spread fragment', INVALID],
   ['operations', `${times(700, (i) => `query q${i} { a }`)}`, 'Cannot query field "a"', INVALID],
   ['variables', `query (${times(1200, (i) => `$v${i}: Int`)}) { __typename }`, 'never used', INVALID],
-  ['unknown fields', ofPet(times(1900, (i) => `x${i}`)), 'Cannot query field "x0"', INVALID],
-  ['unknown arguments', `{ pet(id: 1, ${times(1200, (i) => `x${i}: 1`)}) { id } }`, 'Unknown argument', INVALID],
-  ['characters in a name', ofPet('x'.repeat(100_000)), 'Cannot query field', INVALID],
-  ['lines in a string', `{ pet(id: """${'\n'.repeat(50_000)}""") { id } }`, 'ID', 'BAD_USER_INPUT'],
+  ['unknown fields', ofToy(times(1900, (i) => `x${i}`)), 'Cannot query field "x0"', INVALID],
+  ['unknown arguments', `{ toy(id: 1, ${times(1200, (i) => `x${i}: 1`)}) { id } }`, 'Unknown argument', INVALID],
+  ['characters in a name', ofToy('x'.repeat(100_000)), 'Cannot query field', INVALID],
+  ['lines in a string', `{ toy(id: """${'\n'.repeat(50_000)}""") { id } }`, 'ID', 'BAD_USER_INPUT'],
   ['cycles in introspection', `{ ${CYCLE} }`, 'Maximum introspection depth exceeded', INVALID],
   ['introspections at once', introspections(12), 'The operation has 2640 fields; at most 2000 are allowed.'],
-  ['repetitions of a field', ofPet('id '.repeat(1900)), REPEATED, INVALID],
-  ['repetitions of nested fields', ofPet('category { pets { nodes { id } } } '.repeat(350)), REPEATED, INVALID],
-  ['fragments', `${ofPet(spreads(500))} ${fragments(500, () => 'id')}`, REPEATED, INVALID],
+  ['repetitions of a field', ofToy('id '.repeat(1900)), REPEATED, INVALID],
+  ['repetitions of nested fields', ofToy('box { toys { nodes { id } } } '.repeat(350)), REPEATED, INVALID],
+  ['fragments', `${ofToy(spreads(500))} ${fragments(500, () => 'id')}`, REPEATED, INVALID],
   ['fragments to compare with each other', COMPARED, REPEATED, INVALID],
 ];
 
 /** Valid documents that are costly to validate. */
 const ALLOWED: [what: string, query: string][] = [
-  ['aliases', ofPet(times(1660, (i) => `a${i}: id`))],
-  ['directives', ofPet(times(490, () => 'id @include(if: true)'))],
+  ['aliases', ofToy(times(1660, (i) => `a${i}: id`))],
+  ['directives', ofToy(times(490, () => 'id @include(if: true)'))],
 ];
 
 /**
@@ -157,14 +158,11 @@ describe('the limits are configurable:', () => {
   afterAll(() => strict.close());
 
   test.each<[string, ...string[]]>([
-    ['{ pets { nodes { id } } }'],
-    [`{ pet(id: 1) { ${'id '.repeat(100)} } }`, 'The document has more than 100 tokens.'],
+    ['{ toys { nodes { id } } }'],
+    [`{ toy(id: 1) { ${'id '.repeat(100)} } }`, 'The document has more than 100 tokens.'],
+    ['{ toys { nodes { box { toys { nodes { id } } } } } }', 'The operation is 6 levels deep; at most 5 are allowed.'],
     [
-      '{ pets { nodes { category { pets { nodes { id } } } } } }',
-      'The operation is 6 levels deep; at most 5 are allowed.',
-    ],
-    [
-      '{ pets { nodes { id name status categoryId } } }',
+      '{ toys { nodes { id name broken boxId } } }',
       expect.stringContaining('an estimated cost of 120; at most 100 is allowed'),
     ],
   ])('%s', async (query, ...messages) => {
@@ -173,7 +171,7 @@ describe('the limits are configurable:', () => {
 });
 
 test('at most 20 errors of a document are reported', async () => {
-  const { errors } = await gateway.graphql(ofPet(times(30, (i) => `x${i}`)));
+  const { errors } = await gateway.graphql(ofToy(times(30, (i) => `x${i}`)));
   expect(errors).toHaveLength(21);
   expect(errors[20]?.message).toBe('Too many validation errors, error limit reached. Validation aborted.');
 });

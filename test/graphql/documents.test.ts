@@ -1,10 +1,10 @@
-import { fillShop } from '../helper/database';
-import { type Gateway, startGateway } from '../helper/gateway';
+import type { Gateway } from '../helper/gateway';
+import { fillToys, startToys } from '../toys/gateway';
 
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway();
-  await fillShop(gateway.database);
+  gateway = await startToys();
+  await fillToys(gateway.database);
 });
 afterAll(() => gateway.close());
 
@@ -12,31 +12,31 @@ const INVALID = 'GRAPHQL_VALIDATION_FAILED';
 
 describe('a document is rejected as a whole, with status 400, if it', () => {
   test.each([
-    ['does not parse', '{ pets { ', 'GRAPHQL_PARSE_FAILED'],
-    ['has characters that GraphQL does not allow', '{ pets; }', 'GRAPHQL_PARSE_FAILED'],
+    ['does not parse', '{ toys { ', 'GRAPHQL_PARSE_FAILED'],
+    ['has characters that GraphQL does not allow', '{ toys; }', 'GRAPHQL_PARSE_FAILED'],
     [
       'has a lone surrogate in a literal',
-      '{ pets(filter: { name: "\\uD800" }) { totalCount } }',
+      '{ toys(filter: { name: "\\uD800" }) { totalCount } }',
       'GRAPHQL_PARSE_FAILED',
     ],
-    ['has no operation', 'fragment F on Pet { id }', INVALID],
-    ['asks for an unknown field', '{ cats { id } }', INVALID],
-    ['gives an unknown argument', '{ pet(id: 1, name: "Rex") { id } }', INVALID],
-    ['lacks a required argument', '{ pet { id } }', INVALID],
-    ['selects nothing from an object', '{ pet(id: 1) }', INVALID],
-    ['selects from a scalar', '{ pet(id: 1) { id { x } } }', INVALID],
-    ['uses an unknown fragment', '{ pet(id: 1) { ...F } }', INVALID],
-    ['has fragments in a cycle', '{ pet(id: 1) { ...F } } fragment F on Pet { ...F }', INVALID],
-    ['uses an unknown variable', '{ pet(id: $id) { id } }', INVALID],
-    ['gives a variable to an argument of another type', 'query ($id: Boolean!) { pet(id: $id) { id } }', INVALID],
-    ['gives an unknown enum value', '{ pets(filter: { statuses: [dead] }) { totalCount } }', INVALID],
-    ['gives an unknown input field', '{ pets(filter: { colour: "red" }) { totalCount } }', INVALID],
+    ['has no operation', 'fragment F on Toy { id }', INVALID],
+    ['asks for an unknown field', '{ cars { id } }', INVALID],
+    ['gives an unknown argument', '{ toy(id: 1, name: "Train") { id } }', INVALID],
+    ['lacks a required argument', '{ toy { id } }', INVALID],
+    ['selects nothing from an object', '{ toy(id: 1) }', INVALID],
+    ['selects from a scalar', '{ toy(id: 1) { id { x } } }', INVALID],
+    ['uses an unknown fragment', '{ toy(id: 1) { ...F } }', INVALID],
+    ['has fragments in a cycle', '{ toy(id: 1) { ...F } } fragment F on Toy { ...F }', INVALID],
+    ['uses an unknown variable', '{ toy(id: $id) { id } }', INVALID],
+    ['gives a variable to an argument of another type', 'query ($id: Boolean!) { toy(id: $id) { id } }', INVALID],
+    ['gives an unknown enum value', '{ toys(orderBy: { field: COLOUR }) { totalCount } }', INVALID],
+    ['gives an unknown input field', '{ toys(filter: { colour: "red" }) { totalCount } }', INVALID],
     [
       'has two operations, and the request has no operationName',
-      'query A { pets { totalCount } } query B { pets { totalCount } }',
+      'query A { toys { totalCount } } query B { toys { totalCount } }',
       INVALID,
     ],
-    ['has an anonymous and a named operation', '{ pets { totalCount } } query B { pets { totalCount } }', INVALID],
+    ['has an anonymous and a named operation', '{ toys { totalCount } } query B { toys { totalCount } }', INVALID],
   ])('%s', async (_what, document, code) => {
     const answer = await gateway.graphql(document);
     expect(answer.status).toBe(400);
@@ -46,12 +46,12 @@ describe('a document is rejected as a whole, with status 400, if it', () => {
 });
 
 test.each([
-  ['B', { status: 200, body: { data: { pet: { name: 'Bello' } } } }],
+  ['B', { status: 200, body: { data: { toy: { name: 'Ball' } } } }],
   ['C', { status: 400, body: { errors: [{ extensions: { code: INVALID, status: 400 } }] } }],
 ])(
   'operationName selects one of several operations, and an unknown operationName is rejected: %s',
   async (operationName, answer) => {
-    const query = 'query A { pet(id: 1) { name } } query B { pet(id: 2) { name } }';
+    const query = 'query A { toy(id: 1) { name } } query B { toy(id: 2) { name } }';
     const response = await gateway.app.inject({ method: 'POST', url: '/graphql', payload: { query, operationName } });
     expect({ status: response.statusCode, body: response.json() }).toMatchObject(answer);
   },
@@ -71,9 +71,9 @@ describe('an empty operationName', () => {
 
   test.each([{}, { method: 'GET' as const }, { url: '/graphql/stream' }])('is ignored: %j', async (way) => {
     for (const _ of ['first', 'again']) {
-      for (const query of ['{ pet(id: 1) { name } }', 'query A { pet(id: 1) { name } }']) {
+      for (const query of ['{ toy(id: 1) { name } }', 'query A { toy(id: 1) { name } }']) {
         const { statusCode, body } = await ask(query, way);
-        expect([statusCode, body]).toEqual([200, expect.stringContaining('{"pet":{"name":"Rex"}}')]);
+        expect([statusCode, body]).toEqual([200, expect.stringContaining('{"toy":{"name":"Train"}}')]);
       }
     }
     expect((await ask('query A { __typename } query B { __typename }', way)).body).toContain(
@@ -82,10 +82,10 @@ describe('an empty operationName', () => {
   });
 
   test('does not allow mutations over GET', async () => {
-    const rename = 'mutation { updatePet(id: 1, input: { name: "Tom" }) { id } }';
+    const rename = 'mutation { updateToy(id: 1, input: { name: "Doll" }) { id } }';
     for (const url of ['/graphql', '/graphql/stream'])
       expect((await ask(rename, { method: 'GET', url })).statusCode).toBe(405);
-    expect(await gateway.data('{ pet(id: 1) { name } }')).toEqual({ pet: { name: 'Rex' } });
+    expect(await gateway.data('{ toy(id: 1) { name } }')).toEqual({ toy: { name: 'Train' } });
   });
 });
 
@@ -93,7 +93,7 @@ test.each([
   ['/graphql', 'Operation batching disabled.'],
   ['/graphql/stream', 'The request is malformed: batches are refused.'],
 ])('%s rejects a batch of requests with one error', async (url, message) => {
-  for (const payload of [[{ query: '{ pet(id: 1) { id } }' }], []]) {
+  for (const payload of [[{ query: '{ toy(id: 1) { id } }' }], []]) {
     const headers = { accept: url === '/graphql' ? '*/*' : 'text/event-stream' };
     const response = await gateway.app.inject({ method: 'POST', url, headers, payload });
     expect(response.statusCode).toBe(400);

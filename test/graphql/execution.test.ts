@@ -9,7 +9,6 @@ import { Charge } from '../../src/graphql/charge';
 import { Context } from '../../src/graphql/context';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
-import { fillShop } from '../helper/database';
 import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { fill, worlds } from '../helper/world';
@@ -130,79 +129,5 @@ describe('the response is the same as from graphql-js:', () => {
       pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } }
     }`;
     for (const variables of [{ a }, { a, b: true }, { a, b: false }]) await expectSame(text, variables);
-  });
-});
-
-describe('an error', () => {
-  beforeAll(() => fillShop(gateway.database));
-
-  test('in one field has a path, a location and the request id; the status is 200, and other fields have data', async () => {
-    const query = '{ pet(id: 1) { name wrong: orders(first: 0) { totalCount } } other: pet(id: 2) { name } }';
-    const { status, data, errors } = await gateway.graphql(query, {}, { 'x-request-id': 'abc-1' });
-    expect([status, data]).toEqual([200, { pet: null, other: { name: 'Bello' } }]);
-    const extensions = { code: 'BAD_USER_INPUT', status: 400, requestId: 'abc-1' };
-    expect(errors).toMatchObject([{ path: ['pet', 'wrong'], locations: [{ line: 1, column: 21 }], extensions }]);
-  });
-
-  test('is reported for a query that times out in the database, and the query is not retried', async () => {
-    const timeout = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
-    const query = jest.spyOn(gateway.database, 'query').mockRejectedValue(timeout);
-    const { errors } = await gateway.graphql('{ pets { nodes { id } } }');
-    const sent = query.mock.calls.length;
-    query.mockRestore();
-    expect(errors).toMatchObject([{ path: ['pets'], extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
-    expect(sent).toBe(1);
-  });
-
-  test('in a root field that is not nullable has status 200 and null data', async () => {
-    const { status, data, errors } = await gateway.graphql('{ pets(first: 0) { totalCount } }');
-    expect([status, data]).toEqual([200, null]);
-    expect(errors).toMatchObject([{ path: ['pets'], locations: [{ line: 1, column: 3 }] }]);
-  });
-});
-
-describe('a mutation', () => {
-  beforeEach(() => fillShop(gateway.database));
-  const added = async () => {
-    const { categories } = await gateway.data<{ categories: { nodes: { name: string }[] } }>(
-      '{ categories { nodes { name } } }',
-    );
-    return categories.nodes.slice(2).map(({ name }) => name);
-  };
-  const codes = (errors: readonly { path?: readonly unknown[]; extensions?: Record<string, unknown> }[]) =>
-    errors.map(({ path, extensions }) => [path?.join('.'), extensions?.code]);
-
-  test('runs its fields in order, each in a transaction; a failed field does not undo or stop the others', async () => {
-    const { status, data, errors } = await gateway.graphql(`mutation {
-      a: createCategory(input: { name: "A" }) { name pets { totalCount } }
-      b: deletePet(id: 3) { id }
-      c: deletePet(id: 3) { id }
-      d: createCategory(input: { name: " " }) { name }
-      e: createCategory(input: { name: "E" }) { name }
-    }`);
-    const all = { a: { name: 'A', pets: { totalCount: 0 } }, b: { id: '3' }, c: null, d: null, e: { name: 'E' } };
-    expect([status, data]).toEqual([200, all]);
-    expect(codes(errors)).toEqual([
-      ['c', 'NOT_FOUND'],
-      ['d', 'BAD_USER_INPUT'],
-    ]);
-    expect(await added()).toEqual(['A', 'E']);
-  });
-
-  test('runs once and keeps its change, even if reading its result fails', async () => {
-    const { data, errors } = await gateway.graphql(
-      'mutation { made: createCategory(input: { name: "Newts" }) { name pets(first: 0) { totalCount } } }',
-    );
-    expect([data, codes(errors)]).toEqual([{ made: null }, [['made.pets', 'BAD_USER_INPUT']]]);
-    expect(await added()).toEqual(['Newts']);
-  });
-
-  test('over the rate limit runs none of its fields, and returns no data', async () => {
-    const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 2, perDay: 100 });
-    await gateway.graphql('{ pets { totalCount } }', undefined, headers);
-    const create = 'createCategory(input: { name: "A" }) { name }';
-    const { status, data, errors } = await gateway.graphql(`mutation { a: ${create} b: ${create} }`, {}, headers);
-    expect([status, data, codes(errors)]).toEqual([429, undefined, [[undefined, 'RATE_LIMITED']]]);
-    expect(await added()).toEqual([]);
   });
 });

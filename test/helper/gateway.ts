@@ -47,6 +47,7 @@ export class Gateway {
     readonly database: Database,
     private readonly drop: () => Promise<void>,
     private readonly giveBack?: () => Promise<void>,
+    private readonly domains = gatewayDomains,
   ) {}
 
   /** Runs a GraphQL operation; a header set to `undefined` is not sent: `{ 'x-api-key': undefined }` is anonymous. */
@@ -86,11 +87,11 @@ export class Gateway {
     return { id: apiKey.id, whole: secret, headers: { 'x-api-key': secret } };
   }
 
-  /** Starts another instance on the database of this one. Close the other instance before this one. */
+  /** Starts another instance with the domains and the database of this one. Close the other instance before this one. */
   async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
-    const server = await compose(environment, this.database, now);
+    const server = await compose(environment, this.database, now, this.domains);
     holdInjected(server);
-    return new Gateway(server, this.database, async () => undefined);
+    return new Gateway(server, this.database, async () => undefined, undefined, this.domains);
   }
 
   /** Listens on a free port. @returns the URL. */
@@ -134,7 +135,7 @@ export async function startGateway(
   const server = await compose(environment ?? {}, database, now, domains);
   holdInjected(server);
   if (await database.canWrite()) await liftQuota(database);
-  return new Gateway(server, database, drop);
+  return new Gateway(server, database, drop, undefined, domains);
 }
 
 /**

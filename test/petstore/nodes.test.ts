@@ -1,6 +1,7 @@
 import { statement } from '../../src/database/statement';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
+import { largestResult } from '../helper/largest-result';
 import { refusalOf } from '../helper/refusal';
 import { StatementLog } from '../helper/statements';
 
@@ -96,6 +97,23 @@ test('nodes of two types and their relations are read with three statements', as
   });
   log.stop();
   expect(log.ofShop).toHaveLength(3);
+});
+
+test('the database stops sending nodes once they exceed the limit on the response', async () => {
+  const strict = await gateway.another({ MAX_RESPONSE_BYTES: '20000' });
+  const add = statement('insert into pets (name, category_id) select $1, 1 from generate_series(1, 100)');
+  await gateway.database.query(add, ['🐕'.repeat(255)]);
+  const ids = Array.from({ length: 99 }, (_, i) => nodeIdOf('Pet', i + 4));
+  const refuse = async () => {
+    const { status, data, errors } = await strict.graphql(NODES, { ids });
+    expect([status, data, errors[0]?.extensions?.code]).toEqual([400, undefined, 'OPERATION_TOO_COMPLEX']);
+    expect(errors[0]?.message).toBe(
+      'The response would be larger than 20000 bytes. Ask for shorter pages or fewer fields.',
+    );
+  };
+  expect(await largestResult(gateway.database, () => gateway.data(NODES, { ids }))).toBeGreaterThan(90_000);
+  expect(await largestResult(gateway.database, refuse)).toBeLessThan(80_000);
+  await strict.close();
 });
 
 describe('an id is rejected if it', () => {

@@ -66,7 +66,7 @@ describe('startup fails with an error that names the element missing in the sche
     ['the table toys has no filter name, which Query.toys offers', { filters: {} }],
     ['the table toys has no order NAME, which Query.toys offers', { orders: { ID: TABLE.orders.ID } }],
     ['the schema has no object type Doll, which the table toys names', { type: 'Doll' }],
-    ['the type Toy has no field box, which the table toys has', { relations: { box: {} } }],
+    ['the type Toy has no field maker, which the table toys has', { relations: { maker: {} } }],
     ['the type Toy has no field parts, which the table toys has', { pages: { parts: {} } }],
   ])('%s', (message, changed) => {
     expect(building({ tables: [{ ...TABLE, ...changed }] })).toThrow(message);

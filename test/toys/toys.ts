@@ -1,4 +1,16 @@
-import { Arg, Args, Ctx, Field, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { type AccessServices, createAccess } from '../../src/access/access';
 import type { Session } from '../../src/database/database';
 import { selectByIds, selectOne } from '../../src/database/reading/select';
@@ -10,10 +22,10 @@ import { ExpectedError, notFound, requireUnchanged } from '../../src/errors/erro
 import type { ChangeEvent } from '../../src/events/hub';
 import { checkInput, NotNull, SearchText, Text } from '../../src/graphql/bounds';
 import { ChangeKind, Changes, isIn } from '../../src/graphql/changes';
-import { connect } from '../../src/graphql/connection';
+import { connect, connectAll } from '../../src/graphql/connection';
 import { connectionOf } from '../../src/graphql/connection-types';
 import type { Context } from '../../src/graphql/context';
-import { Paged } from '../../src/graphql/cost-directives';
+import { Paged, WEIGHTS, Weighs } from '../../src/graphql/cost-directives';
 import { Counted, Input, Requires } from '../../src/graphql/directives';
 import { enumOf } from '../../src/graphql/enums';
 import { Errors } from '../../src/graphql/errors-directive';
@@ -23,14 +35,18 @@ import { DateTime, Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
 import { combineDomains, type Domain, type Domains } from '../../src/rest/domain';
 import type { RestOperation } from '../../src/rest/rest-operation';
+import { Box, type BoxRow, boxesOf, createBoxes } from './boxes';
 
 // A minimal domain: a table, a type, a filter, a rule, an error code, REST operations and an event. Tests use it for
-// modules that do not depend on a particular domain.
+// modules that do not depend on a particular domain. A toy can be in a box (`boxes.ts`), for tests of relations.
 
 export const CREATE_TABLE = statement(`create table if not exists toys (
-  id bigserial primary key, name text collate "C" not null, broken boolean not null default false, made_at timestamptz(3))`);
+  id bigserial primary key, name text collate "C" not null, broken boolean not null default false, made_at timestamptz(3),
+  box_id bigint references boxes)`);
 
-type ToyRow = { id: bigint; name: string; broken: boolean; madeAt: Date | null };
+type StoredToy = { id: bigint; name: string; broken: boolean; madeAt: Date | null; boxId: bigint | null };
+/** A toy as read from the database. `box` is present only if the same statement read it. */
+type ToyRow = StoredToy & { box?: BoxRow | null };
 
 const column = (name: string, kind: Column['kind'], type: string, isNullable = false): Column => ({
   sql: `toys.${name}`,
@@ -43,6 +59,7 @@ const COLUMNS = {
   name: column('name', 'text', 'text'),
   broken: column('broken', 'boolean', 'boolean'),
   madeAt: column('made_at', 'timestamp', 'timestamptz', true),
+  boxId: column('box_id', 'id', 'bigint', true),
 };
 
 export const TOYS: Table<ToyRow> = {
@@ -50,14 +67,15 @@ export const TOYS: Table<ToyRow> = {
   type: 'Toy',
   idField: 'id',
   columns: COLUMNS,
-  relations: {},
+  relations: { box: { field: 'boxId', join: 'left', table: () => BOXES as Table<object> } },
   orders: sortOrders<ToyRow>(COLUMNS, { ID: 'id', NAME: 'name' }),
-  filters: { name: { kind: 'name', column: COLUMNS.name } },
+  filters: { ids: { kind: 'ids' }, name: { kind: 'name', column: COLUMNS.name } },
   idOf: (toy) => toy.id,
 };
+const BOXES = boxesOf(() => TOYS as Table<object>);
 
-const LOCK = rowLock<ToyRow>(COLUMNS, 'id', 'no key update');
-const RETURNED = 'returning id, name, broken, made_at as "madeAt"';
+const LOCK = rowLock<StoredToy>(COLUMNS, 'id', 'no key update');
+const RETURNED = 'returning id, name, broken, made_at as "madeAt", box_id as "boxId"';
 const INSERT = statement(`insert into toys (name) values ($1) ${RETURNED}`);
 const UPDATE = statement(
   `update toys set name = coalesce($2, name), broken = coalesce($3, broken) where id = $1 ${RETURNED}`,
@@ -77,6 +95,9 @@ class Toy {
 
   @Field(() => DateTime, nullable('When it was made.'))
   madeAt!: Date | null;
+
+  @Field(() => Id, nullable('The id of the box that it is in.'))
+  boxId!: bigint | null;
 }
 
 @InputType({ description: 'A toy to create.' })
@@ -100,7 +121,11 @@ export class ToyUpdate {
 
 @InputType({ description: 'Which toys to list.' })
 class ToyFilter {
+  @Field(() => [Id], nullable('Toys with these ids.'))
+  ids?: bigint[] | null;
+
   @SearchText()
+  @Weighs(WEIGHTS.search)
   @Field(() => String, nullable('Toys whose name contains this.'))
   name?: string | null;
 }
@@ -196,6 +221,28 @@ class ToyResolver {
   ): ToyChange {
     return { kind, toy: row };
   }
+
+  @FieldResolver(() => Box, nullable('The box that it is in.'))
+  box(@Root() { box, boxId }: ToyRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+    if (box !== undefined || boxId === null) return box ?? null;
+    return loaders.load(selection, boxId, (ids) => selectByIds(session, BOXES, ids, selection));
+  }
+}
+
+@Resolver(() => Box)
+class ToysOfBoxResolver {
+  @Paged('first', 'last')
+  @FieldResolver(() => ToyConnection, { description: 'The toys in this box, one page at a time.' })
+  toys(
+    @Root() box: BoxRow,
+    @Args(() => ToyPageArgs) args: ToyPageArgs,
+    @Ctx() { loaders, session }: Context,
+    @Selected() selection: Selection,
+  ) {
+    return loaders.load(selection, box.id, (ids) =>
+      connectAll(session, TOYS, 'boxId', ids, pageOf(args), args.filter, selection),
+    );
+  }
 }
 
 const TOY = 'fragment toy on Toy { id name broken madeAt }';
@@ -243,7 +290,7 @@ export function createToys(): Domain {
   };
 }
 
-/** The domains of a gateway that has toys instead of the petstore. */
+/** The domains of a gateway that has toys in boxes instead of the petstore. */
 export function toyDomains(access = {} as AccessServices): Domains {
-  return combineDomains([createToys(), createAccess(access)]);
+  return combineDomains([createToys(), createAccess(access), createBoxes(BOXES, new ToysOfBoxResolver())]);
 }
