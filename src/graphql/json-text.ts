@@ -12,10 +12,11 @@ export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(quoted(value));
   if (typeof value !== 'object' || value === null) return String(value).length;
   if (value instanceof JsonText) return Buffer.byteLength(value.text);
-  let bytes = 2;
+  // Each member is followed by a comma or by the closing bracket.
+  let bytes = 1;
   if (Array.isArray(value)) for (const item of value) bytes += sizeOf(item) + 1;
   else for (const key in value) bytes += key.length + 4 + sizeOf((value as Record<string, unknown>)[key]);
-  return bytes;
+  return Math.max(bytes, 2);
 }
 
 /**
