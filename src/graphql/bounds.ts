@@ -63,6 +63,6 @@ export function checkInput<Input extends object>(type: abstract new () => Input,
 /** Replaces `{bounds}` in a description by the field's bounds. @throws Error if the field has none. */
 export function withBounds(description: string, { bounds }: Readonly<Record<string, unknown>>): string {
   if (!description.includes('{bounds}')) return description;
-  if (bounds === undefined) throw new Error(`A field has no bounds for its description: ${description}`);
+  if (bounds === undefined) throw new Error(`A description has {bounds}, but its field has no bounds: ${description}`);
   return description.replace('{bounds}', String(bounds));
 }

@@ -50,7 +50,7 @@ const Json = new GraphQLScalarType({
   name: 'Json__',
   serialize: (value) => {
     if (value instanceof JsonText || Object.getPrototypeOf(value) === null) return value;
-    throw new Error('The resolver does not read what @Selected() gives it.');
+    throw new Error('A resolver did not return JSON: it must read its rows with the selection that @Selected() passes to it.');
   },
 });
 

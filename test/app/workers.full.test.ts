@@ -83,7 +83,7 @@ onServers('two workers', () => {
     await until(() => !workers.some(isAlive));
   });
 
-  test('a database or port that cannot be used ends the start with one line', async () => {
+  test('if the database or the port cannot be used, the start fails with a one-line error', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -98,7 +98,7 @@ onServers('two workers', () => {
     taken.close();
   });
 
-  test.each([1, 2])('worker %i killed before it serves ends the start with one line', async (nth) => {
+  test.each([1, 2])('if worker %i is killed before it serves, the start fails with a one-line error', async (nth) => {
     const gateway = new GatewayProcess(environment({ PORT: '0' }));
     const seen = new Set<number>();
     await until(() => {

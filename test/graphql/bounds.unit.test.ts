@@ -33,5 +33,5 @@ test('a field with several decorators has the rules of all decorators', () => {
 });
 
 test('the start fails if a description contains {bounds}, but its field has no bounds', () => {
-  expect(() => withBounds('Its size, {bounds}.', {})).toThrow('has no bounds for its description: Its size, {bounds}.');
+  expect(() => withBounds('Its size, {bounds}.', {})).toThrow('its field has no bounds: Its size, {bounds}.');
 });

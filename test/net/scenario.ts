@@ -12,7 +12,10 @@ export interface Scenario {
   readonly settings?: Record<string, string | undefined>;
   /** The only database that it runs on; by default both, with the same transcript. */
   readonly only?: 'embedded' | 'postgres';
-  /** Whether one database is enough, because no response depends on it. If both are run, the scenario runs on PostgreSQL. */
+  /**
+   * Whether to run on one database only, because its responses are the same on both. It runs on PostgreSQL, unless only the
+   * embedded database is tested.
+   */
   readonly once?: boolean;
   /** Whether it needs a Redis; the gateway then gets a database of its own there. */
   readonly redis?: boolean;

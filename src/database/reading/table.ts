@@ -45,7 +45,7 @@ export interface Table<Row> {
   /** Additional fields that exist only in rows read as JSON. SQL computes the text of each field from columns. */
   readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
-  /** By name: pages of rows in other tables that refer to a row of this table. */
+  /** The pages, by name. Each page contains rows of another table that refer to a row of this table. */
   readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /**

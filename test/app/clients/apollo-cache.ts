@@ -1,7 +1,7 @@
 import { InMemoryCache } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 
-/** A list is another one with another filter or order. */
+/** The cache keeps a separate list for each filter and order. */
 const pages = relayStylePagination(['filter', 'orderBy']);
 
 export const cache = new InMemoryCache({

@@ -121,7 +121,7 @@ describe('a connection', () => {
     expect(await one()).toEqual([{ one: 1 }]);
   });
 
-  test('that does not read its megabytes of responses delays other connections until it ends', async () => {
+  test('that leaves megabytes of responses unread delays other connections until it is closed', async () => {
     const connection = await start();
     connection.stream.pause();
     connection.write([send.query("select repeat('x', 1000) from generate_series(1, 20000)")]);

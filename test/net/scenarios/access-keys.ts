@@ -432,7 +432,7 @@ export const scenarios: Scenario[] = [
       await net.graphql('{ topCallers { requests } }', undefined, { as: reader });
       await net.rest('GET /rate_limit', { as: both });
       await net.rest('GET /rate_limit', { as: net.anonymous(4) });
-      // Another millisecond, so that `resetAt` and the ETag differ from those of the request before.
+      // Waits for a later millisecond, so that `resetAt` and the ETag differ from those of the previous request.
       await pause(2);
       await net.rest('HEAD /rate_limit', { as: net.anonymous(4) });
       await net.rest('GET /rate_limit?x=1', { as: net.anonymous(4) });
