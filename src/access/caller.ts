@@ -28,7 +28,7 @@ const ANONYMOUS_SCOPES: Readonly<Record<AnonymousAccess, ReadonlySet<Scope>>> = 
   write: scopesOf(['WRITE']),
 };
 
-/** @param address the client's address as a rate-limit subject (an IPv4 address, an IPv6 /64). */
+/** @param address the client's address as a rate-limit subject: an IPv4 address, or an IPv6 /64 network. */
 export function anonymousCaller(address: string, access: AnonymousAccess): Account {
   return { id: address, quota: PLANS.FREE, plan: 'FREE', scopes: ANONYMOUS_SCOPES[access] };
 }
@@ -41,10 +41,7 @@ export function accountOf(caller: Caller): Account {
   return caller as Account;
 }
 
-/**
- * The caller that an API key identifies. Its requests count towards the key's quota, from whichever client address they
- * come.
- */
+/** The caller that an API key identifies. Its requests count towards the key's quota, whatever their client address is. */
 export function keyCaller(apiKey: StoredKey): Account {
   return {
     id: apiKey.id,

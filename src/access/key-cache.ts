@@ -5,7 +5,10 @@ import type { Keys } from '../http/caller';
 import { type Account, keyCaller } from './caller';
 import { isSame, parseKey, validUntil } from './key-format';
 
-/** How long a look-up is cached, in milliseconds: a revocation on another instance takes effect within this time. */
+/**
+ * How long a look-up is cached, in milliseconds. If another instance revokes a key, this instance rejects it within this
+ * time.
+ */
 const CACHED_MS = 5_000;
 /** Minimum interval between two updates of `lastUsedAt`, in milliseconds. */
 const LAST_USE_MS = 60_000;
@@ -38,7 +41,7 @@ export class KeyCache implements Keys {
   private readonly entries = new LRUCache<string, Entry>({
     max: MAX_KEYS,
     ttl: CACHED_MS,
-    // Without this option, lru-cache would start a timer that caches the current time.
+    // Without this option, lru-cache would start a timer to cache the current time.
     ttlResolution: 0,
     perf: performance,
     fetchMethod: (id) => this.read(id),
@@ -100,7 +103,10 @@ export class KeyCache implements Keys {
     this.entries.delete(id);
   }
 
-  /** The key's caller, unless the key is revoked or expired, or the secret is no longer valid. Also records the use. */
+  /**
+   * Returns the key's caller and records the use. Returns `undefined` if the key is revoked or expired, or its secret is no
+   * longer valid.
+   */
   private admit(entry: Entry, endsAt: number): Account | undefined {
     const { key, caller } = entry;
     if (!key || !caller) return undefined;
@@ -121,7 +127,7 @@ export class KeyCache implements Keys {
     };
   }
 
-  /** Fire-and-forget: if the update fails, a later use is recorded instead. */
+  /** Does not wait for the update. If the update fails, a later use is recorded instead. */
   private saveLastUse(id: string, entry: Entry, now: number): void {
     entry.lastUseSavedAt = now;
     this.database.prisma.apiKey

@@ -38,7 +38,7 @@ export function hashSecret(secret: string): Uint8Array<ArrayBuffer> {
 /** The secrets of a key, as stored. */
 export type StoredSecrets = Pick<ApiKey, 'secretHash' | 'previousSecretHash' | 'previousSecretUntil'>;
 
-/** Stands in for a missing hash, so that the check takes as long as with a wrong secret. */
+/** Replaces a missing hash, so that the check takes as long as the check of a wrong secret. */
 const NONE = new Uint8Array(32);
 
 /**
@@ -54,7 +54,7 @@ export function validUntil(secret: string, stored: StoredSecrets | undefined): n
   return (isPrevious && stored?.previousSecretUntil?.getTime()) || -Infinity;
 }
 
-/** Compares texts in constant time: the time taken reveals at most their length. */
+/** Compares texts in constant time. The time taken reveals nothing but their lengths. */
 export function isSame(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -63,8 +63,8 @@ export function isSame(a: string, b: string): boolean {
 }
 
 /**
- * The SHA-256 of a secret. Hashing to a binary string and converting that to a buffer takes half as long as hashing to a
- * buffer.
+ * The SHA-256 of a secret. Hashing to a binary string and converting the string to a buffer takes half as long as hashing to
+ * a buffer.
  */
 function digest(secret: string): Buffer {
   return Buffer.from(hash('sha256', secret, 'binary'), 'binary');

@@ -14,12 +14,12 @@ import { ApiKeyUpdate, NewApiKey } from './types';
 /** Omits the hashes of secrets from a query. They are read only to verify or rotate a secret. */
 const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 
-/** How long the old secret of a rotated key is accepted, in seconds: at most 30 days. */
+/** Bounds in seconds, 0 to 30 days, for how long the old secret of a rotated key is accepted. */
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
  * Creates, changes and revokes API keys (contract, section 6). Updates and rotations run one at a time, so that no
- * concurrent update or rotation can invalidate their checks. They are rare, so this does not slow callers.
+ * concurrent update or rotation can invalidate their checks. They are rare, so they seldom wait for each other.
  */
 export class ApiKeyService {
   /** @param now milliseconds of the Unix epoch. */
@@ -61,7 +61,7 @@ export class ApiKeyService {
   /**
    * Replaces the secret of a key. The old secret is accepted until the grace period ends; still older secrets are rejected.
    * Takes effect at once on this instance, within seconds on others.
-   * @param graceSeconds how long the old secret is accepted; 0 ends it at once.
+   * @param graceSeconds how long the old secret is accepted; 0 rejects it at once.
    * @returns the key and its new full text, which is not stored anywhere.
    * @throws ProblemError `BAD_USER_INPUT`, also for a key that is revoked or has expired; `NOT_FOUND`.
    */
@@ -156,7 +156,9 @@ export interface KeyPage {
   readonly after?: string | null;
   /** A part of the name, ignoring case, or the beginning of the id. */
   readonly search?: string | null;
-  /** True lists the keys that are neither revoked nor expired; false lists the others. By default all keys are listed. */
+  /**
+   * True lists the keys that are neither revoked nor expired; false lists all other keys. By default all keys are listed.
+   */
   readonly isActive?: boolean | null;
 }
 
@@ -215,7 +217,7 @@ function active() {
  * database has no keys.
  * @param now milliseconds of the Unix epoch.
  * @returns the full text of a generated key, to be shown once.
- * @throws Error if `given` is malformed, or if the key with this id has another secret, so that `given` would be rejected.
+ * @throws Error if `given` is malformed, or if it has the id of an existing key, but not its secret.
  */
 export function ensureAdminKey(
   database: Database,

@@ -16,7 +16,7 @@ import { DAYS, DEFAULT_DAYS } from './usage-service';
 
 export { Plan };
 
-/** The id of an API key as an argument: see {@link keyIdOf}. */
+/** A key id as the value of an argument of the type `ID`. {@link keyIdOf} reads it. */
 class KeyId extends OtherId {
   constructor(readonly text: string) {
     super();

@@ -25,7 +25,7 @@ group by caller order by 2 desc, 3 desc, 1 limit $2::int`);
 
 type Row = { readonly [name in keyof Usage]: bigint } & { readonly caller: string };
 
-/** Queries the usage of callers. The counts of this process are saved first. */
+/** Queries the usage of callers. Each query first saves the counts of this process, so that the result includes them. */
 export class UsageService {
   /** @param now milliseconds of the Unix epoch. */
   constructor(

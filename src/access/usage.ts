@@ -15,7 +15,7 @@ export const ANONYMOUS = '';
 /** How many days usage is kept. */
 export const KEPT_DAYS = 400;
 
-/** The day of a time in milliseconds of the Unix epoch: the number of days since 1970-01-01 in UTC. */
+/** Converts a time in milliseconds of the Unix epoch to its day, as the number of days since 1970-01-01 in UTC. */
 export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
@@ -27,15 +27,18 @@ export interface RecorderOptions {
   onState?(error?: unknown): void;
   /** Interval between saves, in milliseconds. A killed process loses the counts since its last save. */
   readonly every?: number;
-  /** Maximum number of unsaved entries, one for each caller and day. Further callers are not counted. */
+  /**
+   * Maximum number of unsaved entries, one for each caller and day. At this maximum, usage that needs a new entry is not
+   * counted.
+   */
   readonly maxEntries?: number;
 }
 
 const FLUSH_MS = 5_000;
-/** Time limit of a save, in milliseconds: shutdown must not wait for an unreachable database. */
+/** Time limit of a save, in milliseconds. It is short, since shutdown must not wait for an unreachable database. */
 const SAVE_MS = 3_000;
 
-// All processes lock rows in the same order, so that they do not deadlock.
+// The `order by` makes all processes lock rows in the same order, so that they do not deadlock.
 const SAVE = statement(`insert into usage_days as known (caller, day, requests, refused, bans)
 select added.caller, date '1970-01-01' + added.day, added.requests, added.refused, added.bans
 from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[]) as added (caller, day, requests, refused, bans)
@@ -48,8 +51,8 @@ type Days = Map<number, Map<string, Counts>>;
 
 /**
  * Counts the usage of callers in this process. Every few seconds and at shutdown, one statement adds the counts to the
- * totals in the database. A failed save is retried. If the save succeeded and only its response was lost, the usage is
- * counted twice.
+ * totals in the database. A failed save is retried. If a save succeeded but its response was lost, the retry counts the
+ * usage twice.
  */
 export class UsageRecorder {
   private days: Days = new Map();
@@ -135,7 +138,7 @@ export class UsageRecorder {
     await this.prune().catch(() => undefined);
   }
 
-  /** Deletes old days, once a day. */
+  /** Deletes the usage of days before the last `KEPT_DAYS` days, once a day. */
   private async prune(): Promise<void> {
     const today = dayOf(this.options.now());
     if (today === this.prunedOn) return;

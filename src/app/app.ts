@@ -48,18 +48,18 @@ export interface App {
   readonly limits: Limiter;
   /**
    * Creates an admin key if the database has no key, and returns it, to be shown once. Call it as the last step of the
-   * start: if a later step failed, the key would be lost.
+   * start. If a later step failed, nobody would see the key.
    */
   readonly firstAdminKey: () => Promise<string | undefined>;
   readonly metrics: Metrics;
   readonly drain: Drain;
-  /** `Petstore Gateway 1.0.0` */
+  /** The name and version of the service, such as `Petstore Gateway 1.0.0`. */
   readonly product: string;
   /** The path of the first GET operation without path parameters, such as `/pets`. The banner shows it as an example. */
   readonly firstList: string | undefined;
 }
 
-/** Functions that close what has been opened so far. */
+/** Functions that close everything that has been opened so far. */
 type Opened = (() => void | Promise<void>)[];
 
 /**
@@ -188,12 +188,12 @@ function connectionLimits(config: Config): ConnectionLimits {
     HEADERS_TIMEOUT_MS: headersTimeout,
     KEEP_ALIVE_TIMEOUT_MS: keepAliveTimeout,
   } = config;
-  // This timeout must be longer than all others, since a connection has no traffic while its request is in progress.
+  // This timeout must be longer than all other timeouts, since a connection has no traffic while its request is in progress.
   const connectionTimeout = Math.max(keepAliveTimeout, headersTimeout, config.REQUEST_TIMEOUT_MS) + 1000;
   return { maxConnections, headersTimeout, keepAliveTimeout, connectionTimeout };
 }
 
-/** Creates the document store, with any configured trusted documents. @throws Error if their manifest is unusable. */
+/** Creates the document store, with any configured trusted documents. @throws Error if the manifest is unusable. */
 function createDocuments(config: Config, schema: GraphQLSchema, queue: OperationQueue): Documents {
   const { TRUSTED_DOCUMENTS: path, TRUSTED_DOCUMENTS_ONLY: only } = config;
   const bounds = { schema, limits: documentLimits(config), costs: costLimits(config.GRAPHQL_MAX_COST) };
@@ -216,8 +216,8 @@ function createUsage(database: Database, logger: FastifyBaseLogger, now: () => n
 const FALLBACK_FRACTION = 0.5;
 
 /**
- * Creates the limiter. It counts in Redis if `REDIS_URL` is set, and in memory while Redis is unreachable, even at the
- * start. Without `REDIS_URL` it counts in memory.
+ * Creates the limiter. With `REDIS_URL`, it counts in Redis. While Redis is unreachable, even at the start, it counts in
+ * memory. Without `REDIS_URL`, it always counts in memory.
  * @throws Error if Redis rejects this client.
  */
 async function createLimiter(
@@ -252,13 +252,15 @@ interface Events {
   close(): void;
 }
 
-/** The readers of current rows by topic, and the columns of all tables. */
+/** The readers of current rows, by topic, and the columns of all tables. */
 interface Topics {
   readonly readers: Readers;
   readonly columns: readonly (readonly [field: string, Column])[];
 }
 
-/** Delivers committed changes to the subscribers of this process, and through Redis to those of all other processes. */
+/**
+ * Delivers committed changes to the subscribers of this process, and through Redis to the subscribers of other processes.
+ */
 async function createEvents(
   config: Config,
   database: Database,

@@ -3,9 +3,9 @@ import { logAnyway } from '../http/logger';
 
 /** What a process reports when it starts to serve. */
 export interface Report {
-  /** `Petstore Gateway 1.0.0` */
+  /** The name and version of the service, such as `Petstore Gateway 1.0.0`. */
   readonly product: string;
-  /** `http://127.0.0.1:4000` */
+  /** The URL of the gateway, such as `http://127.0.0.1:4000`. */
   readonly address: string;
   /** An example URL of the REST interface. */
   readonly rest: string | undefined;
@@ -24,7 +24,10 @@ const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
 
 type Row = readonly [name: string, value: string | number | undefined, note?: string];
 
-/** Prints the report on standard output: a table in a terminal, else one log line, which is written at any log level. */
+/**
+ * Prints the report on standard output: as a table in a terminal, else as a log line. The log line is written at any log
+ * level.
+ */
 export function announce(report: Report, more: { metricsAt?: string; workers?: number }): void {
   const rows = rowsOf(report, more).filter(([, value]) => value !== undefined);
   if (process.stdout.isTTY) process.stdout.write(tableOf(report.product, rows));

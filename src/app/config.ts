@@ -22,18 +22,18 @@ const SETTINGS = {
   /** Address to listen on. */
   HOST: setting(text, '127.0.0.1'),
   /**
-   * Number of worker processes. With more than one, DATABASE_URL and REDIS_URL are required. Metrics are then available only
-   * with METRICS_PORT.
+   * Number of worker processes. With several workers, DATABASE_URL and REDIS_URL are required, and metrics are available
+   * only on METRICS_PORT.
    */
   WEB_CONCURRENCY: setting(integer(1, 256), 1),
   /** `postgresql://` URL. Without it, the gateway uses the embedded PostgreSQL in DATA_DIR. */
   DATABASE_URL: setting<string | undefined>(postgres, undefined),
-  /** Maximum number of PostgreSQL connections per worker for requests. `/readyz` uses one more. */
+  /** Maximum number of PostgreSQL connections per worker for requests. `/readyz` uses one additional connection. */
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
   /** Data directory of the embedded PostgreSQL. Only its owner can access it. */
   DATA_DIR: setting((value) => resolve(text(value)), resolve('data')),
   /**
-   * `redis://`, `redis+sentinel://` or `redis+cluster://` URL; with TLS the scheme starts with `rediss`. Instances with the
+   * `redis://`, `redis+sentinel://` or `redis+cluster://` URL. For TLS, the scheme starts with `rediss`. Instances with the
    * same Redis share rate limits and live events.
    */
   REDIS_URL: setting<string | undefined>(redis, undefined),
@@ -57,9 +57,15 @@ const SETTINGS = {
   BAN_SECONDS: setting(integer(1, 86_400), 60),
   /** Maximum length of a ban in seconds. */
   BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600),
-  /** Maximum number of running live operations per caller and process. The same limit applies to WebSocket connections. */
+  /**
+   * Maximum number of running live operations per caller and process. It is also the maximum number of WebSocket
+   * connections.
+   */
   MAX_SUBSCRIPTIONS_PER_CALLER: setting(integer(1, 1_000_000), 100),
-  /** Time limit of a request. When it ends, the response is 503, and the request's PostgreSQL statements are cancelled. */
+  /**
+   * Time limit of a request. A request that exceeds it gets 503, or 408 if its body is incomplete. Its PostgreSQL statements
+   * are cancelled.
+   */
   REQUEST_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
   /** Maximum size of a response to an operation, and of an event of a subscription, in bytes. */
   MAX_RESPONSE_BYTES: setting(integer(10_000, 100_000_000), 5_000_000),
@@ -82,8 +88,8 @@ const SETTINGS = {
   /** Maximum number of open connections. Further connections are closed immediately. */
   MAX_CONNECTIONS: setting(integer(1, 1_000_000), 10_000),
   /**
-   * Maximum number of requests in progress. Further requests are rejected immediately. Each caller may have a quarter of
-   * this number, or 16 if that is more.
+   * Maximum number of requests in progress. Further requests are rejected immediately. A caller may have a quarter of this
+   * number, or 16, whichever is greater.
    */
   MAX_REQUESTS_IN_PROGRESS: setting(integer(1, 1_000_000), 1000),
   /**
@@ -92,10 +98,13 @@ const SETTINGS = {
    */
   SHUTDOWN_DELAY_MS: setting(integer(0, 600_000), 500),
   /**
-   * Separate port for `/metrics`, where it needs no key. Without this setting, `/metrics` is on PORT and needs an admin key.
+   * Separate port for `/metrics`. Requests on this port need no key. Without this setting, `/metrics` is served on PORT and
+   * requires an admin key.
    */
   METRICS_PORT: setting<number | undefined>(integer(0, 65535), undefined),
-  /** Origins, comma-separated, whose pages may call the gateway from a browser. By default, all origins may. */
+  /**
+   * Comma-separated origins whose pages may call the gateway from a browser. By default, pages of all origins may call it.
+   */
   CORS_ORIGINS: setting<string[] | undefined>(origins, undefined),
   /** Minimum severity of logged messages. */
   LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
@@ -136,7 +145,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config as Config;
 }
 
-/** Checks combinations of settings. Workers cannot share the embedded database or counts in memory. */
+/**
+ * Checks combinations of settings. Several workers need PostgreSQL and Redis, since they cannot share the embedded database
+ * or counts in memory.
+ */
 function checkCombinations(config: Config): void {
   if (config.METRICS_PORT && config.METRICS_PORT === config.PORT)
     throw new ConfigError(`METRICS_PORT must be another port than PORT, which is ${config.PORT}`);

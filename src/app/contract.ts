@@ -6,7 +6,7 @@ import { asYaml, type OpenApiDocument, openApiDocument } from '../rest/openapi/o
 import { prepareAll } from '../rest/prepared-operation';
 import { gatewayDomains } from './domains';
 
-/** The GraphQL schema for its documentation. Its subscriptions have no events. */
+/** Builds the GraphQL schema for documentation. Subscriptions in this schema never deliver events. */
 export function contractSchema(domains = gatewayDomains()): GraphQLSchema {
   return buildSchema({ ...domains, subscribe: () => NO_EVENTS });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** The environment of the process. Variables that it does not set come from `.env` in the working directory. */
+/** The environment variables of the process. Variables that are not set are read from `.env` in the working directory. */
 export function environment(): NodeJS.ProcessEnv {
   try {
     process.loadEnvFile();

@@ -27,7 +27,7 @@ const HINTS: Readonly<Record<string, string>> = {
   BAD_USER_INPUT: '\nSee --help for the options.',
 };
 
-/** Replaces input fields by the flags that set them: `input.perMinute` by `--per-minute`. */
+/** Replaces the input fields in an error message by the flags that set them: `input.perMinute` by `--per-minute`. */
 function inFlags(message: string): string {
   return message
     .replace(/^graceSeconds: (.*)$/, '--grace: $1 seconds')

@@ -210,7 +210,7 @@ function inputFrom({ name, plan, scopes, expires, ...options }: Options): object
 
 const SECONDS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** The seconds of a duration: `90s`, `30m`, `24h`, `7d`. */
+/** Converts a duration, such as `90s`, `30m`, `24h` or `7d`, to seconds. */
 function secondsOf(text: string): number {
   const [, number, unit = ''] = /^([0-9]{1,9})([smhd]?)$/.exec(text) ?? [];
   if (number === undefined)

@@ -1,10 +1,10 @@
-// Runs first on `npm start`, before anything is compiled or loaded. It must run on old versions of Node too, which could not
-// parse the gateway's other files. So it uses only old syntax and old APIs.
+// Runs first on `npm start`, before anything is compiled or loaded. Old versions of Node, which cannot parse the gateway's
+// other files, must be able to run this file. So it uses only old syntax and old APIs.
 
 const needed = require('../../package.json').engines.node.replace('>=', '');
 const running = process.versions.node;
 
-/** Whether a version is older than another one. */
+/** Whether `version` is older than `other`. */
 function isBefore(version, other) {
   const [numbers, others] = [version, other].map((each) => each.split('.').map(Number));
   const differing = others.findIndex((number, index) => number !== numbers[index]);

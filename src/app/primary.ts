@@ -19,7 +19,7 @@ interface Pool {
   phase: 'starting' | 'running' | 'stopping';
 }
 
-/** The metrics about the workers, which the primary process counts. */
+/** The metrics that the primary process has about its workers. */
 export const poolMetrics = (pool?: Pool): readonly Metric[] => [
   gauge('workers', 'Workers that accept connections.', () => pool?.serving.size),
   counter('workers_lost_total', 'Workers that ended unexpectedly.', () => pool?.lost),
@@ -59,7 +59,7 @@ export async function startPrimary(config: Config): Promise<void> {
     logger.error({ worker: worker.process.pid, cause }, 'worker exited');
     setTimeout(() => pool.phase === 'running' && fork(), RESTART_MS);
   });
-  // The first worker starts alone, and migrates the database if necessary. An error of the start is thus reported only once.
+  // The first worker starts alone, and migrates the database if necessary. So a startup error is reported only once.
   fork();
 }
 

@@ -10,7 +10,8 @@ runCommand('restore', async () => {
   const { DATABASE_URL, DATA_DIR } = readConfig(environment());
   if (DATABASE_URL)
     throw new Error('DATABASE_URL is set. Use psql or pg_restore for a PostgreSQL server (docs/backup.md).');
-  // `process.exit` runs the exit listener that removes the unfinished database. A signal alone would not.
+  // `process.exit` runs the exit listener that removes the unfinished database. Without this handler, a signal would end the
+  // process without running the listener.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   await restoreDirectory(DATA_DIR, readDump(file));
   process.stdout.write(`Restored ${file} into ${DATA_DIR}.\n`);

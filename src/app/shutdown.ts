@@ -9,8 +9,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * On the first SIGTERM or SIGINT, calls `finish` and then exits. On the second, calls `abandon` and exits immediately with
- * 1.
+ * On the first SIGTERM or SIGINT, calls `finish` and then exits. On the second signal, calls `abandon` and exits immediately
+ * with 1.
  */
 export function stopOnSignals(finish: () => Promise<void>, abandon = (): void => undefined): void {
   let stopping = false;

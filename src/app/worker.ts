@@ -6,8 +6,8 @@ import { openService } from './service';
 import { fail } from './shutdown';
 
 /**
- * Time for all workers to close the port, in milliseconds. Connections are closed only afterwards, so that a client that
- * reconnects cannot reach a worker that is shutting down.
+ * Time for all workers to close the port, in milliseconds. Connections are closed only after this time, so that reconnecting
+ * clients cannot reach a worker that is shutting down.
  */
 const ALL_CLOSED_MS = 500;
 
@@ -36,8 +36,8 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
   };
   // Ctrl+C in a terminal signals every process, and the primary forwards the signal as well. Only the first signal counts.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
-  // The primary process, which held the port, was killed. No new connections can arrive, so the worker stops without a
-  // delay.
+  // This event means that the primary process, which held the port, was killed. No new connections can arrive, so the worker
+  // stops without a delay.
   worker.once('disconnect', () => {
     worker.exitedAfterDisconnect = true; // without it, Node ends the process right after this event
     end(0);

@@ -2,7 +2,7 @@ import type { Change, ChangeListener } from './changes';
 import type { Work } from './deadline';
 import type { Prisma } from './generated/client';
 
-/** SQL text with the name it is prepared under. Create it with {@link statement}. */
+/** A SQL text, and the name of its prepared statement. Create it with {@link statement}. */
 export interface Statement {
   /** Empty if PostgreSQL plans the statement anew for the values of each run. */
   readonly name: string;
@@ -12,8 +12,8 @@ export interface Statement {
 export type Written<Row> = (rows: readonly Row[]) => void;
 
 /**
- * Runs statements, either directly on the database or inside a transaction. Services take a session as their first
- * argument. So the caller decides which calls share a transaction, and sets their deadline.
+ * Runs statements, either directly on the database or inside a transaction. Services take a session as their first argument.
+ * So the caller decides which calls share a transaction and a deadline.
  */
 export interface Session {
   /** The caller and deadline of the statements. After the deadline, statements are rejected with its `reason`. */
@@ -38,9 +38,9 @@ export interface Session {
    * @throws Ended at the deadline, or OutcomeUnknown if the commit had already been sent.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Returns a session for the same caller with a new deadline. Each event of a subscription needs one. */
+  /** Returns a session for the same caller with a new deadline. Each event of a subscription needs such a session. */
   renewed(): Session;
-  /** Notifies listeners of a change once it is committed. A change that is rolled back is never reported. */
+  /** Notifies listeners of a change after the change is committed. A change that is rolled back is never reported. */
   changed(change: Change): void;
 }
 

@@ -37,7 +37,7 @@ const BY_CODE = new Map(
 const LOST_CONNECTION =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|client has encountered a connection error|server closed the connection|cannot use a pool after calling end|not queryable|query read timeout|SSL connection/i;
 
-/** Classifies an error of Prisma or a driver; `undefined` if it is none of these failures. */
+/** Classifies an error of Prisma or a driver. Returns `undefined` if the error is not one of these failures. */
 export function failureOf(error: unknown): Failure | undefined {
   for (let depth = 0, current = error; depth < 5 && isObject(current); depth++) {
     const failure = ofOne(current);

@@ -43,8 +43,8 @@ const RECORD =
 /**
  * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so that
  * Prisma's CLI can continue from there. A failed migration is recorded. It prevents this start and every later start until
- * it is repaired. The lock and the settings are scoped to a transaction, so a pooler may use a different connection for each
- * transaction. On a read-only database, `migrate` only checks that no migration is pending.
+ * the database is repaired. The lock and the settings are scoped to a transaction, so a pooler may use a different
+ * connection for each transaction. On a read-only database, `migrate` only checks that no migration is pending.
  *
  * Prisma's CLI is not used: it downloads an engine, is not in the image, and cannot migrate the embedded database.
  * @throws Error with a one-line message that names the migration.
@@ -74,7 +74,7 @@ function migrationsIn(directory: string) {
     });
 }
 
-/** Applies the first pending migration. @returns whether there was one. */
+/** Applies the first pending migration. @returns false if no migration was pending. */
 async function applyNext(connection: MigrationConnection, migrations: Migration[]): Promise<boolean> {
   let next: Migration | undefined;
   try {
@@ -104,7 +104,7 @@ async function pending(connection: MigrationConnection, migrations: Migration[])
 async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
   await connection.script('begin');
   try {
-    // There is no time limit: a migration may take long, and so may the wait for another instance that is migrating.
+    // There is no time limit, since a migration may take long, and other instances that start meanwhile wait for it.
     await connection.script("set local statement_timeout to 0; set local timezone to 'UTC'");
     await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     await connection.script(LEDGER);
@@ -132,8 +132,8 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
 }
 
 /**
- * Applies a migration, and records it in the same transaction. So a migration that is interrupted, by a crash for example,
- * leaves nothing behind.
+ * Applies a migration, and records it in the same transaction. So a migration that is interrupted, for example by a crash,
+ * changes nothing.
  */
 async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
   const id = randomUUID();

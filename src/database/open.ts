@@ -12,7 +12,7 @@ export interface DatabaseOptions extends Partial<Omit<PoolBounds, 'connectMs'>> 
 
 /**
  * Opens PostgreSQL at `url`, or without a `url` the embedded database in `directory`. Applies all pending migrations.
- * @throws Error with a one-line message if it cannot be opened or migrated.
+ * @throws Error with a one-line message if the database cannot be opened or migrated.
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;

@@ -4,7 +4,10 @@ import { failureOf } from './failures';
 
 const ATTEMPTS = 4;
 
-/** Runs `work`, and retries it after a deadlock or serialization failure. PostgreSQL has then rolled it back. */
+/**
+ * Runs `work`, and retries it after a deadlock or serialization failure. After these failures, PostgreSQL has already rolled
+ * the work back.
+ */
 export async function retrying<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

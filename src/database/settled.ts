@@ -5,8 +5,8 @@ import { failureOf } from './failures';
 const GRACE_MS = 500;
 
 /**
- * Waits for the outcome of a statement or transaction, until {@link GRACE_MS} after the deadline. `Server.hold` asks the
- * server to cancel it at the deadline.
+ * Waits for the outcome of a statement or transaction, until {@link GRACE_MS} after the deadline. At the deadline,
+ * `Server.hold` asks the server to cancel the statement.
  * @param isSent returns whether a commit, or a write outside of a transaction, has already been sent.
  * @param isCertain whether a success that the server reports after the deadline can be trusted.
  * @throws Ended, OutcomeUnknown, otherwise the error of the statement.
@@ -46,7 +46,7 @@ export function reported(error: unknown, deadline: Deadline, isSent: boolean): u
   return isCut && deadline.reason ? deadline.reason : error;
 }
 
-/** Whether the deadline caused the error. Prisma may wrap the deadline's reason in another error. */
+/** Whether the deadline caused the error. Prisma may wrap the deadline's reason in an error of its own. */
 function isCausedByEnd(error: unknown): boolean {
   return error instanceof Ended || (error instanceof Error && error.cause instanceof Ended);
 }

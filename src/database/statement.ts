@@ -23,7 +23,10 @@ export function statement(text: string): Statement {
 /** The name of statements that are not kept as prepared statements. PostgreSQL plans them for the values of each run. */
 export const UNNAMED = '';
 
-/** @param isPlannedByValues whether PostgreSQL plans the statement anew for the values of each run. It has no name then. */
+/**
+ * @param isPlannedByValues whether PostgreSQL plans the statement anew for the values of each run. Such a statement has no
+ * name.
+ */
 export function statementFor(text: string, isPlannedByValues: boolean): Statement {
   return isPlannedByValues ? { name: UNNAMED, text } : statement(text);
 }

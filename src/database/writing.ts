@@ -3,8 +3,8 @@ import type { Session, Statement } from './database';
 import { statement } from './statement';
 
 /**
- * SQL that Prisma's models cannot express, or that saves a quarter of the cost of a frequent write (measured:
- * bench/README.md). All other writes use Prisma's models.
+ * SQL for writes that Prisma's models cannot express, and for frequent writes that cost a quarter less with this SQL
+ * (measured in bench/README.md). All other writes use Prisma's models.
  */
 
 // Arbitrary numbers, which must be the same on all instances. Migrations use 72707369.
@@ -12,7 +12,7 @@ const GLOBAL_LOCKS = { apiKeys: 72707370n, cleaning: 72707372n };
 const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 
-/** Columns of one table, by their fields. */
+/** Columns of one table, by field name. */
 type Columns = Record<string, { readonly sql: string; readonly type: string }>;
 
 /** A statement that locks rows of a table and reads them. */
@@ -34,7 +34,8 @@ export function rowLock<Row>(
 }
 
 /**
- * Locks rows until the transaction ends. It locks them in the order of their ids, so that two such calls never deadlock.
+ * Locks rows until the transaction ends. The rows are locked in the order of their ids, so two calls never deadlock with
+ * each other.
  * @returns the existing rows. Rows that are inserted later are not locked.
  */
 export function lockRows<Row>(transaction: Session, lock: RowLock<Row>, ids: readonly bigint[]): Promise<Row[]> {
@@ -70,7 +71,10 @@ function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
-/** The parts of an INSERT of one row. Its parameters are the values of the columns, in the order of `fields`. */
+/**
+ * The parts of an INSERT statement for one row. The parameters of the statement are the values of the columns, in the order
+ * of `fields`.
+ */
 export function newRow<Given extends Columns>(columns: Given) {
   const fields = Object.keys(columns) as (keyof Given & string)[];
   const entries = fields.map((field, i) => [field, `$${i + 1}::${columns[field]?.type}`]);

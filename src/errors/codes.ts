@@ -176,7 +176,7 @@ const TABLE = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** A code of the gateway, the same in GraphQL and REST. Domains add codes. */
+/** An error code of the gateway, used in both GraphQL and REST. Domains add their own codes. */
 export type ErrorCode = keyof typeof TABLE;
 
 export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = TABLE;
@@ -194,7 +194,7 @@ export function catalogueOf(domain: Readonly<Record<string, ErrorEntry>>): Catal
   return new Map(entries.sort(([, a], [, b]) => rank(a) - rank(b)));
 }
 
-/** Codes by their status, in the order of the catalogue. */
+/** Groups codes by HTTP status, in the order of the catalogue. */
 export function codesByStatus(catalogue: Catalogue, codes: Iterable<string> = catalogue.keys()): Map<number, string[]> {
   const given = new Set(codes);
   const statuses = new Map<number, string[]>();

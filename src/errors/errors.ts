@@ -3,15 +3,15 @@ import { Ended, OutcomeUnknown } from '../database/deadline';
 import { type Failure, failureOf } from '../database/failures';
 import { ERRORS, type ErrorCode, isErrorCode } from './codes';
 
-/** One problem of the input: its location (`input.name`, `first`) and the rule it breaks. */
+/** One problem of the input: the path of the invalid value (`input.name`, `first`), and a message with the broken rule. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * An error in a response: the `Error` object of the specification (section 7) with the details and the request id that the
- * contract adds.
+ * An error in a response: the `Error` object of the specification (section 7) plus the details and the request id, which the
+ * gateway adds.
  */
 export interface Problem {
   readonly code: string;
@@ -19,7 +19,8 @@ export interface Problem {
   readonly status: number;
   readonly details?: readonly ErrorDetail[];
   /**
-   * The id of the request that first got this error. Set only if it may be an earlier request, as in a replayed response.
+   * The id of the request that first got this error. Set only if the error may come from an earlier request, as in a
+   * replayed response.
    */
   readonly requestId?: string;
 }
@@ -52,7 +53,7 @@ export class ProblemError extends ExpectedError {
   }
 }
 
-/** The `Error` object of the specification (section 7), with the details and the request id that the contract adds. */
+/** The `Error` object of the specification (section 7), plus the details and the request id, which the gateway adds. */
 export function errorBody(problem: Problem, ownRequestId?: string): object {
   const { code, message, status, details, requestId = ownRequestId } = problem;
   return { code, message, status, ...(details && { details }), ...(requestId && { requestId }) };
@@ -75,7 +76,7 @@ const UNKNOWN: readonly ErrorDetail[] = [
   },
 ];
 
-/** Messages for failed writes while reads succeed. `/readyz` reports this state, so the single errors are not logged. */
+/** Messages for failed writes while reads succeed. `/readyz` reports this state, so the individual errors are not logged. */
 const UNWRITABLE = {
   'read-only': 'Nothing can be written at the moment, since the database is read-only. Reads go on; try again later.',
   'disk-full':
@@ -86,8 +87,9 @@ const UNWRITABLE = {
 const MAX_MESSAGE = 500;
 
 /**
- * Converts any error to the error in a response. Expected errors keep their code and message. Deadlines and failed writes
- * have specific messages. All other errors get a generic message and `internal`, so the original must be logged.
+ * Converts any error to the error in a response. Expected errors keep their code and message. Passed deadlines and failed
+ * writes get specific messages. Other errors get a generic message. If `internal` is set, the caller must log the original
+ * error.
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ExpectedError) {
@@ -173,14 +175,14 @@ export async function refusing<T>(
 }
 
 /**
- * The condition of a change: whether the resource is unchanged since the caller read it.
- * @param current the resource, whose row is locked; `null` if there is none.
+ * The condition of a change. Returns whether the resource is unchanged since the caller read it.
+ * @param current the resource, whose row is locked; `null` if the resource does not exist.
  */
 export type Precondition = (current: object | null) => boolean;
 
 /**
- * Checks the condition of a change inside its transaction. The calling function must first check that the resource exists
- * and the input is valid, since these errors take precedence (RFC 9110, section 13.2.1).
+ * Checks the condition of a change, inside the transaction of the change. The calling function must first check that the
+ * resource exists and the input is valid, since these errors take precedence (RFC 9110, section 13.2.1).
  * @param read reads the resource, whose row is locked.
  * @param what the resource: `Pet 7`.
  * @throws ProblemError `PRECONDITION_FAILED`.
@@ -195,7 +197,9 @@ export async function requireUnchanged(
   throw new ProblemError('PRECONDITION_FAILED', message);
 }
 
-/** The `Link` to the description of a code (RFC 8288): the anchor of its heading in docs/errors.md. */
+/**
+ * The value of a `Link` header (RFC 8288) that points to the description of a code, which is a heading in docs/errors.md.
+ */
 export function helpLink(code: string): string {
   return `</docs/errors#${code.toLowerCase()}>; rel="help"`;
 }

@@ -23,7 +23,7 @@ import {
 import { MAX_INT32, MAX_INT64 } from '../database/integers';
 import { badInput, type ErrorDetail } from './errors';
 
-/** The rule of a value in addition to its type, in keywords of JSON Schema. */
+/** A rule that a value must follow in addition to its type, in keywords of JSON Schema. */
 export interface Rule {
   /** False for a field of an update that may be omitted but must not be null. */
   readonly nullable?: false;
@@ -32,8 +32,8 @@ export interface Rule {
   /** Minimum length in code points. Only 0 and 1 are used. */
   readonly minLength?: number;
   /**
-   * Maximum length in code points. A text with a maximum length must also contain no NUL and no lone surrogates, which
-   * PostgreSQL and JSON cannot hold.
+   * Maximum length in code points. A text with a maximum length must also not contain NUL or lone surrogates, which
+   * PostgreSQL or JSON cannot represent.
    */
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -82,7 +82,7 @@ function codePoints(text: string): number {
 export class Checks {
   private readonly details: ErrorDetail[] = [];
 
-  /** Checks the fields of an input argument. @returns the input, with texts trimmed where their rule says so. */
+  /** Checks the fields of an input argument. @returns the input, in which texts are trimmed if their rule requires it. */
   input<Input extends object>(rules: Readonly<Record<string, Rule>>, input: Input): Input {
     const checked = { ...input };
     for (const [field, rule] of Object.entries(rules) as [keyof Input & string, Rule][])
@@ -234,7 +234,9 @@ export function variableErrors(
   return details.slice(0, MAX_ERRORS);
 }
 
-/** Messages of graphql-js about a missing or unknown field. Their path leads to the object, not to the field. */
+/**
+ * Messages of graphql-js about a missing or unknown field. The path of such an error ends at the object, not at the field.
+ */
 const MISSING = /^Field "(\w+)" of required type /;
 const UNKNOWN = /^Field "(.*)" is not defined by type "(\w+)"(?:\.( Did you mean .*))?/s;
 

@@ -19,7 +19,7 @@ const MAX_UNREAD = 10_000;
 
 /**
  * Delivers changes to the subscribers in this process. A row is read once for all subscribers, after the change. So the last
- * event for a row shows its final state, in whatever order changes arrive.
+ * event for a row shows the final state of the row, in whatever order the changes arrive.
  */
 export class Hub {
   private readonly channels: ReadonlyMap<string, Channel>;
@@ -32,7 +32,7 @@ export class Hub {
 
   /** Accepts a change from this or another instance. Does nothing without subscribers. */
   readonly notify = (change: Change): void => {
-    // Another instance may run a version with more topics.
+    // Unknown topics are ignored, since another instance may run a version with more topics.
     this.channels.get(change.topic)?.notify(change);
   };
 
@@ -96,7 +96,7 @@ class Channel {
     } else if (!this.isReading) void this.readAll();
   }
 
-  /** Reads the rows of all unread changes, one batch at a time, so that no batch overtakes an earlier one. */
+  /** Reads the rows of all unread changes, one batch at a time, so that no batch overtakes an earlier batch. */
   private async readAll(): Promise<void> {
     this.isReading = true;
     while (this.unread.length) {
@@ -115,7 +115,7 @@ class Channel {
     const ids = new Set(changes.filter(({ kind }) => kind !== 'DELETED').map(({ id }) => id));
     const rows = ids.size ? await this.read([...ids]) : new Map<bigint, object>();
     for (const change of changes) {
-      // A missing row has been deleted since. Its deletion is a separate change.
+      // A missing row has been deleted after this change. The deletion is reported as a separate change.
       const row = change.kind === 'DELETED' ? change.before : rows.get(change.id);
       if (row) this.dispatch({ ...change, row });
     }

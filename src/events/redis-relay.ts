@@ -10,11 +10,11 @@ export interface RedisRelayOptions {
   readonly columns: readonly (readonly [field: string, Column])[];
   /** Receives the changes made by other instances. */
   readonly notify: ChangeListener;
-  /** Whether this instance has subscribers. Otherwise messages are not decoded. */
+  /** Whether this instance has subscribers. Without subscribers, messages are not decoded. */
   readonly hasSubscribers: () => boolean;
   /** Called each time the state changes. Must not throw. */
   readonly onState: (state: RelayState) => void;
-  /** Ping interval in milliseconds; a connection may be silent for twice as long. */
+  /** Ping interval in milliseconds. A connection that is silent for two intervals is replaced. */
   readonly pingMs?: number;
 }
 
@@ -27,9 +27,9 @@ const BATCH_MS = 10;
 const PING_MS = 2000;
 
 /**
- * Relays changes between instances (Redis publish/subscribe). Writes never wait for the relay, and never fail because of
- * it. While Redis is unreachable, each instance reports the state `alone`, and its subscribers get only its own changes. The
- * relay reconnects automatically. Changes that other instances made in the meantime are lost.
+ * Relays changes between instances (Redis publish/subscribe). Writes never wait for the relay, and never fail because of it.
+ * While Redis is unreachable, each instance reports the state `alone`, and its subscribers get only the changes that this
+ * instance makes. The relay reconnects automatically. Changes that other instances made in the meantime are lost.
  */
 export class RedisRelay {
   state: RelayState = 'alone';
@@ -37,7 +37,7 @@ export class RedisRelay {
   lost = 0;
   private isStarted = false;
   private readonly channel: string;
-  /** The prefix of this instance's own messages, which Redis delivers back to it. */
+  /** The prefix of the messages that this instance publishes. Redis delivers these messages back to this instance, too. */
   private readonly own = `{"from":"${randomUUID()}"`;
   private unsent: Change[] = [];
   private readonly heartbeats: (() => void)[];
@@ -45,14 +45,14 @@ export class RedisRelay {
   private readonly times: ReadonlySet<string>;
 
   /**
-   * @param subscriber a separate connection, since a subscribed connection cannot publish. `close` closes both.
+   * @param subscriber a separate connection, since a subscribed connection cannot publish. `close` closes both connections.
    */
   constructor(
     private readonly publisher: Redis,
     private readonly subscriber: Redis,
     private readonly options: RedisRelayOptions,
   ) {
-    // Channels, unlike keys, are shared by all databases of a Redis server.
+    // The name contains the database number. Channels, unlike keys, are shared by all databases of a Redis server.
     this.channel = `petstore:${subscriber.options.db ?? 0}:changes`;
     subscriber.on('message', (_channel, text) => this.receive(text));
     subscriber.on('ready', () => void this.listen());

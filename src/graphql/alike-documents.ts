@@ -25,8 +25,8 @@ import type { Variables } from './context';
 /**
  * Many clients write values into the text of a document, so each of their requests has a new document. Two documents are
  * alike if they differ only in the values of literals. From the first of several alike documents, the gateway creates a
- * document with variables in place of the literals. It runs this document instead of the others. So it only splits their
- * texts into tokens, but does not parse, validate or analyse them.
+ * document with variables in place of the literals. For later alike documents, it runs this document. So it only splits
+ * their texts into tokens, and does not parse, validate or analyse them.
  */
 
 /** A document with variables in place of its literals. */
@@ -70,7 +70,10 @@ export class AlikeDocuments {
     if ([...tokensOf(lifted.text)].length < this.maxTokens) this.shapes.set(split.shape, lifted);
   }
 
-  /** Finds a known document of the same shape. @returns `undefined` if there is none, or a literal has the wrong type. */
+  /**
+   * Finds a known document of the same shape.
+   * @returns `undefined` if there is no such document, or if a literal has the wrong type.
+   */
   find(text: string): Alike | undefined {
     const split = splitText(text);
     const shape = split && this.shapes.get(split.shape);
@@ -186,8 +189,8 @@ function isFitting(value: unknown, type: GraphQLInputType): boolean {
 }
 
 /**
- * Translates the locations of errors from one text to the other. After the variable definitions, both texts have the same
- * tokens, but `from` has a variable in place of each literal.
+ * Translates the locations of errors from the text `from` to the text `to`. After the variable definitions, both texts have
+ * the same tokens, except that `from` has a variable in place of each literal.
  */
 function relocate(body: FormattedExecutionResult, from: string, to: string): FormattedExecutionResult {
   if (!body.errors?.some(({ locations }) => locations)) return body;
@@ -206,7 +209,8 @@ function relocate(body: FormattedExecutionResult, from: string, to: string): For
 }
 
 /**
- * The tokens of a text without the names of variables: `$name` then counts as one token, like the literal that it replaces.
+ * The tokens of a text, without the names of variables. So `$name` counts as one token, like the literal that the variable
+ * replaces.
  */
 function valuesAsOne(text: string): Token[] {
   return [...tokensOf(text)].filter(({ prev }) => prev?.kind !== TokenKind.DOLLAR);

@@ -28,7 +28,7 @@ export interface Source {
 /** The static analysis of an operation for given values of the variables in `@skip` and `@include`. */
 export interface Analysis {
   readonly root: SelectedFields;
-  /** The number of selected fields with `@rateLimit`: how many requests the operation counts as. */
+  /** The number of selected fields with `@rateLimit`. The operation counts as this number of requests. */
   readonly countedFields: number;
   /** The scopes that `@requiresScope` requires for the selected fields. */
   readonly scopes: ReadonlySet<Scope>;

@@ -92,7 +92,7 @@ function dateOf(text: unknown, coordinate: string): Date | undefined {
   throw new Error(`The @sunset of ${coordinate} has the date ${JSON.stringify(text)}, not one such as 2027-11-01`);
 }
 
-/** The headers and extensions that warn a client of the deprecated and unstable elements that it uses. */
+/** The headers and extensions that warn a client about the deprecated and unstable elements that the client uses. */
 export interface Notice {
   readonly annotations: readonly Annotation[];
   readonly headers: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// The decorators need this import: services load input classes before schema.ts, which also has this import.
+// The decorators need this import. It is repeated in schema.ts, but services load the input classes before schema.ts.
 import 'reflect-metadata';
 import { Extensions } from 'type-graphql';
 import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
@@ -60,7 +60,7 @@ export function checkInput<Input extends object>(type: abstract new () => Input,
   return checked;
 }
 
-/** Replaces `{bounds}` in a description by the field's bounds. @throws Error if the field has none. */
+/** Replaces `{bounds}` in a description by the field's bounds. @throws Error if the field has no bounds. */
 export function withBounds(description: string, { bounds }: Readonly<Record<string, unknown>>): string {
   if (!description.includes('{bounds}')) return description;
   if (bounds === undefined) throw new Error(`A description has {bounds}, but its field has no bounds: ${description}`);

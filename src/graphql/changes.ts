@@ -12,8 +12,8 @@ export type ChangeKind = keyof typeof ChangeKind;
 
 /**
  * Declares a subscription to the changes of a topic. The decorated method converts each `ChangeEvent` to `type`.
- * @param passes converts the client's `filter` argument to a predicate for events. The filter is `{}` if the client sends
- * none.
+ * @param passes converts the client's `filter` argument to a predicate for events. If the client sends no filter, `passes`
+ * receives `{}`.
  */
 export function Changes<Row extends object, Filter extends object>(
   topic: string,

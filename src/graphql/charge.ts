@@ -2,7 +2,7 @@ import { limitError } from '../rate-limit/limit-problem';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 
-/** Charges an operation for all of its counted fields at once, before the first of them runs. */
+/** Charges an operation for all of its counted fields at once, before the first of these fields runs. */
 export class Charge {
   /** The error that rejects the whole operation, even if some of its fields have run; `undefined` if there is none. */
   problem: unknown;

@@ -10,7 +10,7 @@ import { Checks, PAGE_SIZE, SEARCH } from '../errors/inputs';
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;
 
-/** The slice of a list (GraphQL Cursor Connections Specification, section 4) and its order. */
+/** A slice of a list (GraphQL Cursor Connections Specification, section 4), and the order of the list. */
 export interface PageArgs {
   readonly first?: number | null;
   readonly after?: string | null;
@@ -69,7 +69,7 @@ export class Connection<Row> {
 /** The filter values of a list, by the names of the table's filters. */
 type Filter = object | null | undefined;
 
-/** A page: a connection, or for a selection as JSON, the JSON text of each member by its key. */
+/** A page. If the selection describes JSON, this is the JSON text of each member, by key. Otherwise it is a connection. */
 export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
 
 /**

@@ -6,7 +6,7 @@ import type { Caller } from './caller';
 import type { Charge } from './charge';
 import { Loaders, loadersFor } from './loaders';
 
-/** The variables of an operation as sent. */
+/** The variables of an operation as the client sent them. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** The idempotency key of an operation. */
@@ -14,8 +14,8 @@ export interface IdempotencyRequest {
   /** The raw header value. */
   readonly header: string;
   /**
-   * The name of a prepared document. The request is identified by this name, since the document's text may differ in the
-   * next version of the gateway.
+   * The name of a prepared document. It identifies the request, since the document's text may differ in the next version of
+   * the gateway.
    */
   readonly operation?: string;
 }
@@ -67,7 +67,7 @@ export class Context {
     readonly request: OperationRequest,
     /** The operation's charge against the quota. */
     readonly charge: Charge,
-    /** The database session of the operation. */
+    /** The database session of the operation. With an idempotency key it is a transaction, and `request.session` is not. */
     readonly session: Session,
     /** The queries of the pages that are nested in leaves. */
     readonly nested?: Nested,

@@ -76,8 +76,8 @@ export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number
 /** Events use no quota, so the cost of each event must be small. */
 const MAX_EVENT_COST = 250;
 /**
- * Callers may send ten times as many operations that use no quota as counted operations, so this limit is lower. The
- * introspection query of a typical tool costs half of it.
+ * The maximum cost of an operation that uses no quota. Callers may send ten times as many of these operations as counted
+ * operations, so this limit is lower. The introspection query of a typical tool costs half of this limit.
  */
 const MAX_FREE_COST = 10_000;
 
@@ -147,7 +147,10 @@ const NAME_LENGTH = 16;
 /** The assumed length of lists whose `@listSize` has no `assumedSize`. */
 const ASSUMED_LENGTH = MAX_PAGE;
 
-/** What is known about the parent objects of a selection. The lengths of the lists in the selection depend on it. */
+/**
+ * What is known about the parent objects of a selection. The lengths of the lists in the selection depend on this
+ * information.
+ */
 interface Place {
   /** If the parent is a connection: the names of its list fields with the items of the page, and the page size. */
   readonly page?: { readonly fields: readonly string[]; readonly length: Estimate };
@@ -165,8 +168,8 @@ interface FieldCost {
 
 /**
  * Estimates the cost of an operation before it runs: how much it reads, writes and sends. Each field costs 1, or the weight
- * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists; the schema itself gives the
- * lengths in introspection. Long response keys and arguments add to the cost.
+ * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists. In introspection, the lengths
+ * are those of the schema's own lists. Long response keys and arguments add to the cost.
  */
 export class FieldCosts {
   constructor(private readonly schema: GraphQLSchema) {}

@@ -28,8 +28,8 @@ export const Input = (type: ClassType, description = 'The fields to update.') =>
   Arg('input', () => type, { description });
 
 /**
- * The directives that use no type of the generated schema. `@stability` and `@sunset` are allowed in the same places as
- * `@deprecated`.
+ * The directives whose arguments use no type of the generated schema. `@stability` and `@sunset` are allowed in the same
+ * places as `@deprecated`.
  */
 const definitions = buildSchema(`
   "Counts as one request against the caller's plan. An operation is charged for all such fields at once."

@@ -23,7 +23,7 @@ import { OperationQueue } from './operation-queue';
 
 /** Limits on documents. The estimated cost of their operations is limited separately. */
 export interface DocumentLimits {
-  /** Maximum number of tokens; the parser stops beyond it. */
+  /** Maximum number of tokens. The parser rejects longer documents. */
   readonly tokens: number;
   /** Maximum number of nesting levels of fields and inline fragments. */
   readonly depth: number;
@@ -36,7 +36,7 @@ const CHARACTER_BYTES = 120;
 const FIELD_BYTES = 1000;
 /** Maximum memory of all cached documents and their variants, in bytes. */
 const MAX_BYTES = 64_000_000;
-/** A larger document is not cached, so that it does not displace all others. */
+/** A larger document is not cached, so that it does not displace all other documents. */
 const MAX_BYTES_OF_ONE = 8_000_000;
 /** Maximum total number of characters of all automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
@@ -64,7 +64,7 @@ interface Cache<Value> {
 
 /**
  * A cache of parsed and validated documents, by the SHA-256 of their text. Apollo Server and the subscription transports
- * share it. Trusted documents are in it from the start and are never evicted.
+ * share it. The cache contains the trusted documents from the start, and never evicts them.
  */
 export class Documents {
   readonly parseOptions: { readonly maxTokens: number };
@@ -153,7 +153,7 @@ export class Documents {
    * `text`, which would cost ten times as much.
    */
   findAlike(text: string): Alike | undefined {
-    // A document that is like a trusted document is not trusted itself.
+    // A document that differs from a trusted document in its literals is not trusted.
     return this.onlyTrusted ? undefined : this.alike.find(text);
   }
 
@@ -218,7 +218,7 @@ function pathTo(literal: ASTNode | undefined, document: DocumentNode): string {
   return path;
 }
 
-/** Rewords messages of graphql-js about documents that are too large for it. */
+/** Rewords the messages of graphql-js about documents that are too large. */
 export function reworded(message: string): string {
   return message
     .replace(/^Syntax Error: Document contains more that (\d+) tokens.*/, 'The document has more than $1 tokens.')

@@ -2,7 +2,10 @@ import { buildSchema, type GraphQLDirective, type GraphQLField, Kind } from 'gra
 import { Directive } from 'type-graphql';
 import type { Catalogue } from '../errors/codes';
 
-/** Declares the error codes of a root field's own rules. The field's description and the OpenAPI document list them. */
+/**
+ * Declares the errors that the rules of this root field can cause. The field's description and the OpenAPI document list
+ * them.
+ */
 export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes.join(', ')}])`);
 
 /** The definition of `@errors`. Fields omit errors that any operation may return (limits, access, idempotency keys). */

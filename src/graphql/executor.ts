@@ -21,7 +21,7 @@ import { IdempotentMutations } from './idempotency';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, Operations } from './operation';
 import type { Leave, OperationQueue } from './operation-queue';
-import { answer, bounded, eventOf, type Outcome, refusal } from './outcome';
+import { answer, bounded, type Outcome, refusal, responseBody } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { SharedResults } from './shared-results';
 
@@ -68,7 +68,7 @@ export class Executor {
   }
 
   /**
-   * Starts a subscription. It is checked and charged once, not for each event.
+   * Starts a subscription. The subscription is checked and charged once, not for each event.
    * @param onOver called when a started subscription ends.
    * @returns the subscription, or the response that rejects it.
    */
@@ -102,7 +102,7 @@ export class Executor {
         end: () => session.work.deadline.end(),
       }));
       const onProblem = (problem: unknown) => refusal(problem, admitted).body;
-      return { result: result.then((found) => eventOf(found, admitted), onProblem), end };
+      return { result: result.then((found) => responseBody(found, admitted), onProblem), end };
     };
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
     return new RunningSubscription(events, answerTo, admitted, onOver);
@@ -137,8 +137,8 @@ export class Executor {
     const { request, variant } = admitted;
     const charge = new Charge(request.meter, variant.countedFields);
     try {
-      // An operation without counted fields is not charged by `@rateLimit`, but here: it counts towards the limit on free
-      // requests.
+      // `@rateLimit` does not charge an operation without counted fields. It is charged here, since it counts towards the
+      // limit on free requests.
       if (variant.countedFields === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
@@ -179,7 +179,7 @@ export class Executor {
       contextValue: new Context(request, charge, session, nested),
     });
     const { kind } = operation;
-    // A response over the limit rolls back a mutation with an idempotency key, but no other mutation.
+    // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.
     const hasRun = kind === 'mutation' && !request.idempotency;
     return bounded(result, this.options.maxResponseBytes, hasRun);
   }

@@ -2,8 +2,8 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { isCounted } from './directives';
 
 /**
- * Whether a document has only queries whose root fields use no quota: introspection, `rateLimit`, `viewer`. The document
- * may be invalid.
+ * Whether a document contains only queries whose root fields use no quota: introspection, `rateLimit`, `viewer`. The
+ * document may be invalid.
  */
 export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
   const fields = schema.getQueryType()?.getFields() ?? {};

@@ -35,7 +35,8 @@ const USED = { 'x-stability': 'experimental' };
 /** All headers that the outcome of a GraphQL operation adds to its response. */
 export function headersOf(outcome: Pick<Outcome, 'notice' | 'replayed'>): Readonly<Record<string, string>> {
   if (!outcome.notice) return idempotencyHeaders(outcome);
-  // Idempotency keys have the lowest stability level, `experimental`, so their x-stability may override the notice's.
+  // Idempotency keys have the lowest stability level, `experimental`, so their `x-stability` header may override the header
+  // of the notice.
   return { ...outcome.notice.headers, ...idempotencyHeaders(outcome) };
 }
 
@@ -67,12 +68,16 @@ interface Answer {
 const MAX_BYTES = 1024 * 1024;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** Responses with these codes are not stored, so the caller can correct the request and send it with the same key. */
-const CORRECTABLE: readonly string[] = ['BAD_USER_INPUT', 'PRECONDITION_FAILED'] satisfies ErrorCode[];
+/** Responses with these codes are not stored. The caller may correct the request, or wait, and retry with the same key. */
+const NOT_STORED: readonly string[] = [
+  'BAD_USER_INPUT',
+  'PRECONDITION_FAILED',
+  'SERVICE_UNAVAILABLE',
+] satisfies ErrorCode[];
 
 /**
- * Runs each mutation once per idempotency key. The response is stored in the same transaction as the change. A crash
- * therefore leaves either both or neither, and releases the lock.
+ * Runs each mutation once per idempotency key. The response is stored in the same transaction as the change. So after a
+ * crash, either both exist or neither exists. A crash also releases the lock.
  */
 export class IdempotentMutations {
   /**
@@ -111,7 +116,7 @@ export class IdempotentMutations {
       mutation.request.session.transaction(async (transaction): Promise<Answer> => {
         // The transaction holds the lock until it ends.
         const isMine = await tryLock(transaction, { text: id });
-        // Looks up the response even without the lock: the lock's holder may have committed it in the meantime.
+        // Looks up the response even without the lock: the holder of the lock may have committed a response in the meantime.
         const body = await this.find(transaction, claim);
         if (body) return { body, replayed: true };
         if (!isMine) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
@@ -125,7 +130,7 @@ export class IdempotentMutations {
       if (!(error instanceof Rejected)) throw error;
       const { body, code } = error;
       // The mutation was rolled back. A crash before the second transaction, which stores the response, loses no change.
-      return CORRECTABLE.includes(code) ? { body, replayed: false } : await respond(async () => body);
+      return NOT_STORED.includes(code) ? { body, replayed: false } : await respond(async () => body);
     } finally {
       this.running.delete(id);
     }

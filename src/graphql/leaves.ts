@@ -36,9 +36,9 @@ import { type ListArgs, pageOf } from './page-args';
 
 /**
  * Replaces the plain root fields of queries by leaves. A root field is plain if PostgreSQL can write its whole subtree as
- * JSON. A leaf is a hidden field of a separate execution schema. It has the same arguments and resolver, but the resolver
- * returns JSON, so graphql-js completes only one value. Documents are validated against the schema without hidden fields,
- * so clients can neither select nor discover them.
+ * JSON. A leaf is a hidden field of a separate execution schema. It has the arguments and the resolver of the root field,
+ * but the resolver returns JSON, so graphql-js completes only one value. Documents are validated against the schema without
+ * leaves, so clients can neither select nor discover leaves.
  */
 
 /** The tables whose rows PostgreSQL can write as JSON, by the name of their GraphQL type. */
@@ -50,7 +50,9 @@ const Json = new GraphQLScalarType({
   name: 'Json__',
   serialize: (value) => {
     if (value instanceof JsonText || Object.getPrototypeOf(value) === null) return value;
-    throw new Error('A resolver did not return JSON: it must read its rows with the selection that @Selected() passes to it.');
+    throw new Error(
+      'A resolver did not return JSON: it must read its rows with the selection that @Selected() passes to it.',
+    );
   },
 });
 
@@ -94,7 +96,7 @@ interface NestedPage {
   readonly field: SelectedField;
 }
 
-/** The selections of leaves, by their field nodes: {@link leafSelection} reads them for `@Selected()`. */
+/** The selections of leaves, by field node. `@Selected()` reads them through {@link leafSelection}. */
 const selections = new WeakMap<FieldNode, Selection>();
 
 /** The selection of a leaf; `undefined` for other field nodes. */
@@ -187,7 +189,8 @@ class TreeReader {
       if (field.name === '__typename') return { key, constant: table.type };
       if (!selection) {
         if (field.args.length || !isWritable(table, field.name) || texts.has(field.name)) throw NOT_PLAIN;
-        // If a text had several aliases, the database would write it several times in every row.
+        // A text must not be selected under several aliases, since the database would write the text several times in every
+        // row.
         if (table.columns[field.name]?.kind === 'text') texts.add(field.name);
         return { key, column: field.name };
       }

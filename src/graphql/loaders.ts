@@ -8,18 +8,18 @@ export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<Reado
 
 /**
  * The data loaders of one operation, one for each selection of a relation. All rows of a selection need the same arguments
- * and columns, so one statement reads the related rows of all of them.
+ * and columns, so one statement reads the related rows for all these rows.
  */
 export class Loaders {
   private readonly byPlace = new Map<Selection, DataLoader<unknown, unknown>>();
 
-  /** @param cache whether loaded values are reused. In a mutation, they could be stale in the next root field. */
+  /** @param cache whether loaded values are reused. In a mutation, reused values could be stale in the next root field. */
   constructor(private readonly cache = false) {}
 
   /**
    * Loads the value of `key` in one batch with the other keys of the same selection.
    * @param place the selection.
-   * @param required the name of the value in the error; set if the value must exist.
+   * @param required the name of the value for the error message. Set only if the value must exist.
    * @throws ProblemError `NOT_FOUND` if a required value does not exist.
    */
   load<Value, Key = bigint>(

@@ -36,7 +36,7 @@ export class OperationQueue {
   /**
    * Waits until an operation may start.
    * @param cost the estimated cost of the operation.
-   * @returns the function to call when the operation is done; a promise of it if the operation must wait.
+   * @returns the function to call when the operation is done; a promise of this function if the operation must wait.
    * @throws Ended if the deadline ends first.
    */
   enter(work: Work, cost: number): Leave | Promise<Leave> {

@@ -101,8 +101,8 @@ export class Operations {
   ) {}
 
   /**
-   * The operation with this name, or without a name the document's only operation; `undefined` if there is no such
-   * operation.
+   * The operation with this name. Without a name, the only operation of the document. Returns `undefined` if there is no
+   * such operation.
    */
   find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
     let operations = this.known.get(document);
@@ -121,7 +121,9 @@ export class Operations {
   }
 }
 
-/** The schema field that a validated operation selects, under any alias; `(several)` if there is more than one. */
+/**
+ * The schema field that a validated operation selects, under any alias; `(several)` if it selects several different fields.
+ */
 function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   const fields = selectionSet.selections.map((each) => (each.kind === 'Field' ? each.name.value : undefined));
   const [first] = fields;

@@ -15,7 +15,7 @@ export interface Outcome {
   readonly body: FormattedExecutionResult;
   /** The notice about the deprecated and unstable elements that the operation uses. */
   readonly notice?: Notice;
-  /** For an operation with an idempotency key: whether this is a stored response. */
+  /** Whether this is a stored response. Set only for an operation with an idempotency key. */
   readonly replayed?: boolean;
 }
 
@@ -35,7 +35,7 @@ interface Costs {
 
 /** The response to an executed operation. */
 export function answer(result: ExecutionResult, answering: Answering & Costs): Outcome {
-  const body = eventOf(result, answering);
+  const body = responseBody(result, answering);
   const { status: limitStatus } = answering.request.meter;
   // REST reports the limits in headers.
   if (limitStatus && answering.request.api.name === 'graphql')
@@ -43,8 +43,8 @@ export function answer(result: ExecutionResult, answering: Answering & Costs): O
   return { status: 200, body, notice: answering.notice };
 }
 
-/** The body of one subscription event. It reports no cost: the subscription was charged when it started. */
-export function eventOf({ errors, data }: ExecutionResult, { request, notice }: Answering): Body {
+/** The body of a response or of an event, without the cost: a subscription is charged when it starts, not for each event. */
+export function responseBody({ errors, data }: ExecutionResult, { request, notice }: Answering): Body {
   const body: Body = errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
   if (notice?.extensions) body.extensions = notice.extensions;
   return body;
@@ -84,7 +84,7 @@ export function bounded(result: ExecutionResult, maxBytes: number, hasRun: boole
   throw new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
 }
 
-/** Maximum size of an error in a response, in bytes. The message counts twice, since the details repeat it. */
+/** Maximum size of an error in a response, in bytes. The message counts twice, since the details may repeat the message. */
 function errorSize({ message, path }: GraphQLError): number {
   return 300 + 2 * sizeOf(message) + sizeOf(path);
 }

@@ -25,7 +25,7 @@ export class PageArgs {
   before?: string | null;
 }
 
-/** Creates the input type for the sort order of a list. @param fallback the default field. */
+/** Creates the input type for the sort order of a list. @param fallback the default sort field. */
 export function orderByOf<Name extends string>(
   name: string,
   plural: string,

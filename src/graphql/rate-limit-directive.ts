@@ -13,9 +13,10 @@ import type { Charge } from './charge';
 import type { Context } from './context';
 
 /**
- * The limiter of every `@rateLimit`. All counted fields of an operation share one charge. Every field waits until the charge
- * is settled, so no field runs before the whole operation is charged. The executor settles the charge of an operation
- * without counted fields. A request that fails before the charge is settled is charged by the transport (HTTP or WebSocket).
+ * The limiter of every `@rateLimit`. All counted fields of an operation share one charge. Every counted field waits until
+ * the charge is settled, so no counted field runs before the whole operation is charged. The executor settles the charge of
+ * an operation without counted fields. A request that fails before the charge is settled is charged by the transport (HTTP
+ * or WebSocket).
  */
 class OperationLimiter {
   consume(charge: Charge): LimitStatus | Promise<LimitStatus> {
@@ -23,7 +24,7 @@ class OperationLimiter {
   }
 }
 
-/** The part of an operation's context that the package receives. */
+/** The part of an operation's context that `graphql-rate-limit-directive` receives. */
 type Charged = Pick<Context, 'charge'>;
 
 const { rateLimitDirectiveTransformer } = rateLimitDirective<Charged, object>({

@@ -10,7 +10,8 @@ type Answer = IteratorResult<FormattedExecutionResult, undefined>;
 const OVER: Answer = { value: undefined, done: true };
 
 /**
- * Iterates over the events of a running subscription. If the gateway ends it, the last event is an error with the reason.
+ * Iterates over the events of a running subscription. If the gateway ends the subscription, the last event is an error with
+ * the reason.
  */
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;

@@ -5,10 +5,12 @@ import { integerRule, MAX_INT64 } from '../errors/inputs';
 
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
 
-/** An identifier that is not an integer. Only arguments with {@link acceptOtherIds} accept it. */
+/**
+ * An identifier that is not an integer. Only arguments that are checked by {@link acceptOtherIds} accept such an identifier.
+ */
 export abstract class OtherId {}
 
-/** The identifier in an argument. */
+/** An identifier in an argument. */
 export type AnyId = bigint | OtherId;
 
 /** A form of identifiers other than integers, such as the ids of API keys. */
@@ -17,7 +19,7 @@ export interface IdForm {
   readonly description: string;
   /** A phrase for the error message: `for an API key 12 lower-case letters or digits`. */
   readonly rule: string;
-  /** Returns `undefined` for a text of another form. */
+  /** Returns `undefined` if the text does not have this form. */
   parse(text: string): OtherId | undefined;
 }
 
@@ -37,7 +39,7 @@ export const Id = new GraphQLScalarType<AnyId, string>({
   ),
 });
 
-/** The argument that names an object by its id. @param what the kind of object: `pet`. */
+/** An argument that is the id of an object. @param what the kind of object: `pet`. */
 export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
 
 /** Makes the scalar accept more forms of identifiers. All schemas of a process share the scalar and its forms. */

@@ -61,8 +61,8 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       skipCheck,
     });
   const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
-  // In the whole schema, type-graphql orders root fields by the import order of their classes. So each class is first built
-  // alone: its fields are then in the order of its methods.
+  // In the whole schema, type-graphql orders root fields by the import order of their classes. So a schema is first built
+  // from each class alone. There, the root fields are in the order of the methods.
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );
@@ -131,7 +131,7 @@ function rootTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {
 }
 
 /**
- * Sorts the root fields. The other types follow in the order in which fields lead to them.
+ * Sorts the root fields. The other types follow in the order in which the fields refer to them.
  * @param order the names of the root fields in the wanted order.
  */
 function inOrder(schema: GraphQLSchema, order: readonly string[]): GraphQLSchema {

@@ -15,7 +15,8 @@ import { leafSelection } from './leaves';
 
 /**
  * Injects the selection of the field's rows; for a connection, the selection of its nodes. For a leaf, the selection
- * describes JSON. Subscribers to an event share its rows, so the selection for an event has all columns.
+ * describes JSON. All subscribers to an event share the rows that are read for the event, so the selection then has all
+ * columns.
  */
 export const Selected = () =>
   createParameterDecorator<Context>(({ info, context }) => {

@@ -102,7 +102,7 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   return document;
 }
 
-/** Variables with the value 0, which request the shortest pages and so the lowest estimated cost. */
+/** Variables with the value 0, which request the shortest pages and so have the lowest estimated cost. */
 function leastVariables({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
   return Object.fromEntries(variableDefinitions.map(({ variable }) => [variable.name.value, 0]));
 }
@@ -116,8 +116,8 @@ type Parameters = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces the id of a trusted document in a request's parameters with the document's text. The id is `documentId` (GraphQL
- * over HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id are unchanged, and so are
- * automatic persisted queries. An empty operationName is dropped (GraphQL over HTTP, GET).
+ * over HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id, and automatic persisted
+ * queries, are returned unchanged. An empty operationName is dropped (GraphQL over HTTP, GET).
  * @param given the raw parameters. Only the two ids are checked here.
  * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
  */

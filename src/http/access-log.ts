@@ -15,7 +15,7 @@ import type { Interface, Metrics, ObservedError } from './metrics';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The record of the operation that the request ran, for logs and metrics; `undefined` if it ran none. */
+    /** Describes the request's operation for logs and metrics; `undefined` if the request ran no operation. */
     observation: Observation | undefined;
     /** The error that rejected the whole request. GraphQL may send it with the HTTP status 200. */
     rejection: Told | undefined;
@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/** A request, or an operation that came over WebSocket, with its caller. */
+/** An HTTP request, or an operation received over WebSocket, with its caller. */
 export interface Incoming {
   readonly id: string;
   readonly caller: Caller;
@@ -36,7 +36,7 @@ export interface Incoming {
   observation?: Observation;
 }
 
-/** Maximum length of an operation's name, which the client chooses. */
+/** Maximum logged length of an operation's name. Clients choose the name, so it may have any length. */
 const MAX_NAME = 100;
 
 /** Records the operation of a request and its worst error, for logs and metrics. */
@@ -96,16 +96,17 @@ function isRoutine({ operation, status }: AccessEntry): boolean {
   return (operation === 'health' || operation === 'metrics') && status < 400;
 }
 
-/** A batch of log lines is written after this many milliseconds, or when it has `MAX_BATCH` lines. */
+/** A batch of log lines is written after `BATCH_MS` milliseconds, or earlier if it reaches `MAX_BATCH` lines. */
 const BATCH_MS = 10;
 const MAX_BATCH = 256;
 
 /**
  * Logs one line per answered request, and records the request in the metrics. Lines contain no query strings and no headers,
- * since these may hold secrets. Requests of callers already banned are recorded in the metrics but not logged: they could
- * fill a disk. Successful health checks and metrics scrapes are logged at the level `debug`.
+ * since these may hold secrets. Requests of callers that are already banned are counted in the metrics but not logged, since
+ * their log lines could fill the disk. Successful health checks and metrics scrapes are logged at the level `debug`.
  *
- * Lines are written in batches, which saves 5 % of a small request's CPU time. They are lost only if the process is killed.
+ * Lines are written in batches, which saves 5 % of a small request's CPU time. Lines in a batch are lost only if the process
+ * is killed.
  */
 export class AccessLog extends LogController {
   private batch: AccessEntry[] = [];
@@ -129,7 +130,8 @@ export class AccessLog extends LogController {
   override defaultErrorLog(): void {}
 
   /**
-   * Handles stream errors. A client ends an event stream by disconnecting, so this is logged as a response, not as an error.
+   * Handles stream errors. Clients end an event stream by disconnecting, so a disconnect is logged as a response, not as an
+   * error.
    */
   override streamError(error: NodeJS.ErrnoException, request: FastifyRequest, reply: FastifyReply): void {
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') this.logResponse(request, reply);
@@ -146,8 +148,8 @@ export class AccessLog extends LogController {
     const error = request.rejection ?? observation?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
-    // An event stream has ended. `observeStart` recorded the duration of its request. The time for which the client listened
-    // does not count.
+    // An event stream has ended. Its duration is not recorded here, since `observeStart` has recorded the time until the
+    // stream began.
     if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
     else this.record(entry, isBanned(status, meter), error && { ...error, interface: interfaceOf(request) });
   }
@@ -204,7 +206,10 @@ function interfaceOf({ route: { operation, metering } }: FastifyRequest): Interf
   return operation === 'graphql' ? 'graphql' : 'rest';
 }
 
-/** The operation of a request, without names chosen by the client: `getPet`, `query pets`, `graphql`, `docs`, `other`. */
+/**
+ * The operation of a request, such as `getPet`, `query pets`, `graphql`, `docs` or `other`. It contains no name chosen by
+ * the client.
+ */
 function operationOf({ observation, route: { operation = 'other' } }: FastifyRequest): string {
   return operation === 'graphql' ? (observation?.operation ?? operation) : operation;
 }

@@ -21,8 +21,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * How a request that runs no operation is charged. By default it counts against the quota. `free` requests use no quota,
-     * but have a limit of their own. `unmetered` requests (health, metrics) are neither charged nor limited. With either
-     * value, a request with a wrong key is answered too, unless the route's `reject` rejects it.
+     * but have a separate limit. `unmetered` requests (health, metrics) are neither charged nor limited. With either value,
+     * requests with a wrong key are served too, unless the route's `reject` rejects them.
      */
     metering?: 'free' | 'unmetered';
     /** Whether the response is the same for every caller. If so, keys are not looked up. */
@@ -37,7 +37,7 @@ export interface Keys {
    * @param connection the connection on which the client sent the key.
    */
   recognise(key: string, connection?: object): Caller | undefined | Promise<Caller | undefined>;
-  /** Why {@link recognise} has just rejected a key, for the response. */
+  /** Returns the text with which the response explains why {@link recognise} has just rejected a key. */
   rejectionReason(key: string): string;
 }
 
@@ -46,14 +46,13 @@ export interface Identification {
   readonly limits: Limiter;
   /**
    * The caller of a request without a key.
-   * @param address the client's address as a rate-limit subject: an IPv4 address, an IPv6 /64.
+   * @param address the client's address as a rate-limit subject: an IPv4 address, or an IPv6 /64 network.
    */
   anonymousCaller(address: string, headers: IncomingHttpHeaders): Caller;
 }
 
 /**
- * A placeholder for a caller whose key has not been checked (yet). Its requests are not charged, and the headers report a
- * full quota.
+ * Stands for a caller whose key has not been checked. Its requests are not charged, and their headers report a full quota.
  */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
@@ -61,7 +60,7 @@ const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 export function identifyCallers({ keys, limits, anonymousCaller }: Identification): onRequestHookHandler {
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
-  // Requests with a wrong key count against the client's address, so that guessing keys uses up the client's quota.
+  // Requests with a wrong key are charged to the client's address, so guessing keys uses up the quota of that address.
   const anonymous = ({ ip, headers }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip), headers);
   const identify = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;
@@ -79,15 +78,16 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
       return done();
     }
     const { metering, isPublic } = request.route;
-    // During overload no keys are looked up, except for `/metrics`: it is served even then, and needs a key.
+    // During overload no keys are looked up. The exception is `/metrics`, which requires a key and is served even during
+    // overload.
     const isChecked = !isPublic && (!request.isShed || metering === 'unmetered');
     const caller = isChecked ? keys.recognise(key, request.raw.socket) : undefined;
     if (isChecked && !(caller instanceof Promise)) {
       settle(request, key, caller);
       return done();
     }
-    // The response may be sent without a look-up of the key, or before the look-up completes. It must not report the quota
-    // or ban of anonymous callers at the same address.
+    // The response may be sent without a look-up of the key, or before the look-up completes. Such a response must not
+    // report the quota or ban of anonymous callers at the same address.
     request.caller = anonymous(request);
     request.meter = new Meter(nothing, UNIDENTIFIED);
     if (!(caller instanceof Promise)) return done();
@@ -105,8 +105,8 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
 }
 
 /**
- * The key in `X-API-Key` or `Authorization: Bearer` (RFC 6750, section 2.1). If `Authorization` has another scheme, the key
- * is empty, and therefore rejected. `undefined` if the request has neither header.
+ * The key that a request has in `X-API-Key` or `Authorization: Bearer` (RFC 6750, section 2.1). If `Authorization` has a
+ * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header.
  */
 export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
   const key = headers['x-api-key'];

@@ -12,8 +12,8 @@ import type { RequestsInProgress } from './requests-in-progress';
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
 
 /**
- * Headers of every response, unless its route sets others. Browsers treat the response as data only, and caches do not store
- * it for other callers (OWASP REST Security Cheat Sheet, "Security Headers").
+ * Headers of every response. A route may overwrite them. They tell browsers to treat the response as data only, and caches
+ * not to store it (OWASP REST Security Cheat Sheet, "Security Headers").
  */
 export const CONSTANT_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -56,7 +56,7 @@ export function setConstantHeaders({ id }: FastifyRequest, reply: FastifyReply):
  */
 export const chargeRequests: onSendHookHandler<unknown> = (request, reply, payload, done) => {
   if (request.meter.status) return done(null, payload);
-  const charged = charge(request, reply);
+  const charged = chargeOrPeek(request, reply);
   if (!(charged instanceof Promise)) return done(null, payloadOr429(request, reply, payload, charged));
   charged.then((limitStatus) => {
     // While the charge was pending, the request exceeded its deadline and got 503. So this payload is dropped.
@@ -78,7 +78,7 @@ function payloadOr429(
   const { status, type, body } = errorAnswer(request, rejection);
   reply.code(status).type(type);
   reply.header('cache-control', CACHE_CONTROL).header('x-frame-options', FRAME_OPTIONS);
-  // Publicly cacheable content has a shorter `Vary`, which does not fit a 429.
+  // Publicly cacheable content has a shorter `Vary`. A 429 depends on the caller, so it needs the full `Vary`.
   if (!String(reply.getHeader('vary')).startsWith(VARY)) reply.header('vary', VARY);
   return JSON.stringify(body);
 }
@@ -92,7 +92,7 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
     const { statusCode } = reply;
     if (requests.isClosing) reply.header('connection', 'close');
     if (limitStatus) reply.headers(rateLimitHeaders(limitStatus, now()));
-    // Health checks, pages and preflights succeed even if the caller is limited or banned: there is nothing to retry.
+    // Health checks, pages and preflights succeed even if the caller is limited or banned. Then there is nothing to retry.
     if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
     const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
@@ -102,7 +102,7 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
   };
 }
 
-function charge(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
+function chargeOrPeek(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
   const { meter, method, route } = request;
   const { metering } = route;
   if (metering === 'unmetered' || reply.statusCode >= 500 || request.isShed) return meter.peek();
@@ -114,7 +114,7 @@ function challengeOf({ keyProblem }: FastifyRequest): string {
   return keyProblem === undefined ? CHALLENGE : INVALID_TOKEN;
 }
 
-/** Closes the stream of a response that is replaced, so that it does not stay open. */
+/** Destroys the stream of a payload that will not be sent. Otherwise the stream would stay open. */
 function discard(payload: unknown): void {
   if (payload instanceof Readable) payload.destroy();
 }
@@ -124,8 +124,8 @@ function isPage(reply: FastifyReply): boolean {
 }
 
 /**
- * Adds a `Link` header with the description of the error code, if the body has exactly one code: an `Error` object, or a
- * GraphQL response whose errors all have the same code.
+ * Adds a `Link` header with the URL of the error code's description. The body must contain exactly one code: it is an
+ * `Error` object, or a GraphQL response whose errors all have the same code.
  */
 function linkToHelp(reply: FastifyReply, payload: unknown, errors: Catalogue): void {
   if (typeof payload !== 'string') return;

@@ -2,13 +2,14 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { subjectOfAddress } from '../rate-limit/client-address';
 
-/** Each address may open a quarter of `maxConnections`, whatever other addresses do. */
+/** The fraction of `maxConnections` to which an address is limited when few connections are free. */
 const ADDRESS_FRACTION = 1 / 4;
 
 /**
- * Limits the connections per address once at most a quarter of `maxConnections` is free: then an address that already has a
- * quarter gets no more. Without this limit, one client could use up all connections, for example with idle ones, and Node
- * would reject everyone else. Do not use it behind a proxy, where all connections have the proxy's address.
+ * Limits the connections per address. Once at most a quarter of `maxConnections` is free, an address with a quarter of
+ * `maxConnections` or more gets no further connections. Without this limit, a single client could use up all connections,
+ * for example with idle ones, and Node would reject all other clients. Do not use it behind a proxy, where all connections
+ * have the proxy's address.
  */
 export function limitConnectionsPerAddress(server: Server): void {
   const open = new Map<string, number>();

@@ -15,7 +15,7 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const MAX_AGE = '600';
 
 /**
- * Adds the CORS headers (Fetch, section 3.3), without `Access-Control-Allow-Credentials`. The OPTIONS routes answer
+ * Adds the CORS headers (Fetch standard, section 3.3), without `Access-Control-Allow-Credentials`. The OPTIONS routes answer
  * preflight requests.
  * @param origins the allowed origins; `undefined` allows any.
  */

@@ -7,7 +7,7 @@ import type { RequestsInProgress } from './requests-in-progress';
 
 /** How long running requests may take to finish (contract, section 8). */
 const FINISH_MS = 10_000;
-/** How long idle connections are kept open: the client may have just sent a request on them. */
+/** How long idle connections stay open during shutdown. A client may have sent a request that has not arrived yet. */
 const IDLE_MS = 1_000;
 /** Maximum time to accept connections that clients have already opened, before the port closes. */
 const ACCEPT_MS = 5_000;
@@ -27,20 +27,21 @@ export class Drain {
 
   /**
    * Makes `/readyz` fail and, `delayMs` later, stops accepting connections.
-   * @param turn resolves after the process has had time to accept another connection.
+   * @param turn waits until the process has had time to accept further connections.
    */
   async closePort(delayMs: number, turn = turnOfTheLoop): Promise<void> {
     this.app.log.info({ delayMs }, 'stopping: finishing accepted requests');
     this.requests.isDraining = true;
     await sleep(delayMs);
     await this.acceptAll(turn);
-    // `close()` of Node's HTTP server would also close idle connections, although a request may be arriving on them.
+    // Node's `http.Server.close()` would also close idle connections, although a request may be arriving on them.
     TcpServer.prototype.close.call(this.app.server);
   }
 
   /**
-   * Accepts all connections that clients have opened, since closing the port would reset the others. Node may accept only
-   * one connection per iteration of the event loop, and on a busy machine the delay may be too short for many iterations.
+   * Accepts the connections that clients have already opened. Closing the port would reset all connections that are not
+   * accepted yet. Node may accept only one connection per iteration of the event loop. On a busy machine, `delayMs` may be
+   * too short for many iterations.
    */
   private async acceptAll(turn: () => Promise<void>): Promise<void> {
     const end = performance.now() + ACCEPT_MS;
@@ -55,8 +56,8 @@ export class Drain {
   }
 
   /**
-   * Ends subscriptions at once, so that their clients reconnect to another instance. Answers the requests that still arrive,
-   * each with `Connection: close`. Then closes all connections.
+   * Ends subscriptions at once, so that their clients reconnect to another instance. Answers requests that arrive on open
+   * connections with `Connection: close`. Then closes all connections.
    */
   async finish(): Promise<void> {
     const { app, requests, live } = this;
@@ -74,7 +75,9 @@ export class Drain {
   }
 }
 
-/** Waits for three check phases of the event loop. Between two of them, the loop polls and accepts connections. */
+/**
+ * Waits for three check phases of the event loop. Between two check phases, the event loop polls and accepts connections.
+ */
 async function turnOfTheLoop(): Promise<void> {
   for (let check = 0; check < 3; check++) await nextCheck();
 }

@@ -41,8 +41,8 @@ function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: Req
 }
 
 /**
- * The number of `Host` headers. A request with several is rejected (RFC 9112, section 3.2): Node would use the first one,
- * while a proxy in front may have used the last one.
+ * The number of `Host` headers. A request with several `Host` headers is rejected (RFC 9112, section 3.2). Node would use
+ * the first header, but a proxy in front may have used the last.
  */
 function countHosts({ rawHeaders }: IncomingMessage): number {
   let count = 0;

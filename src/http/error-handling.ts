@@ -7,7 +7,7 @@ import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import type { Page } from './portal';
 import { GRAPHQL_PATH, rejectBadUrls, STREAM_PATH } from './urls';
 
-/** The code and message of the contract for each error code of Fastify. */
+/** Maps error codes of Fastify to the code and message that clients get. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'The body must not be empty.'],
@@ -19,7 +19,7 @@ const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 const MAX_SHOWN = 200;
 
 /**
- * Answers errors and unknown paths in the error format of the called interface, GraphQL or REST.
+ * Answers errors and unknown paths in the error format of the interface that the client called, GraphQL or REST.
  * @param missing the page for a browser that requests an unknown path below `/docs`.
  */
 export function answerErrors(app: FastifyInstance, missing: Page): void {
@@ -32,7 +32,7 @@ export function answerErrors(app: FastifyInstance, missing: Page): void {
   });
   rejectBadUrls(app);
   app.setNotFoundHandler((request, reply) => {
-    // If a handler called `callNotFound()`, `route` is still the config of the handler's route.
+    // After a handler has called `callNotFound()`, `request.route` is still the config of that handler's route.
     request.route = request.routeOptions.config;
     const path = pathOf(request);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -60,7 +60,7 @@ function isPatch({ method }: FastifyRequest): boolean {
   return method === 'PATCH';
 }
 
-/** An error response in the format of the called interface, GraphQL or REST. */
+/** An error response in the format of the interface that the client called, GraphQL or REST. */
 export interface ErrorAnswer {
   readonly status: number;
   /** The media type. */

@@ -19,7 +19,7 @@ export function prefersPage(accept: string | undefined): boolean {
   return accept !== undefined && preferred(accept, [JSON_TYPE, RESPONSE_TYPE, 'text/html']) === 'text/html';
 }
 
-/** Caches the negotiated media type by `Accept` header. Most requests have one of a few different headers. */
+/** Caches the negotiated media type for each `Accept` header. Most clients send one of a few common values. */
 const known = new LRUCache<string, { readonly type: string | undefined }>({ max: MAX_KNOWN });
 
 /**
@@ -37,8 +37,8 @@ export function responseType(accept: string | undefined): string | undefined {
 
 /**
  * The HTTP status of a GraphQL response for this `Accept`. A client that accepts only `application/json` gets 200 for errors
- * in its document (GraphQL over HTTP, section 6.4.1): it would attribute any other status to an intermediary, and not read
- * the body as GraphQL. All other responses keep the status of the error.
+ * in its document (GraphQL over HTTP, section 6.4.1). Such a client would attribute any other status to an intermediary, and
+ * not read the body as GraphQL. All other responses keep the status of the error.
  * @param body the response, as an object or as JSON text.
  */
 export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {

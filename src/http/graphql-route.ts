@@ -35,7 +35,8 @@ export interface GraphQLRouteOptions {
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, documents, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
-  // An HTML form on any site can send `text/plain`. It is parsed here, and then Apollo rejects it (CSRF prevention).
+  // An HTML form on any site can send `text/plain`. The body is parsed here, and Apollo's CSRF prevention then rejects the
+  // request.
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 
   async function run(request: FastifyRequest, reply: FastifyReply) {
@@ -80,17 +81,14 @@ function isReplaceable({ headers }: FastifyRequest, { extensions, variables }: P
   return variables === undefined || variables === null || isObject(variables);
 }
 
-/**
- * The parameters of the request with the equivalent document. Its variables get the values of the literals that the client
- * sent.
- */
+/** Replaces the client's document by the equivalent document, and adds the values of the client's literals as variables. */
 function withAlike({ method }: FastifyRequest, sent: Parameters, { query, variables }: Alike): Parameters {
   const merged = { ...(sent.variables as Parameters | null | undefined), ...variables };
   return { ...sent, query, variables: method === 'POST' ? merged : JSON.stringify(merged) };
 }
 
 /**
- * The request in the form that Apollo Server takes. HEAD becomes GET.
+ * Converts the request to the form that Apollo Server takes. HEAD becomes GET.
  * @param sent the parameters, with the text of the document even if the client sent an id.
  */
 function asApolloReads(request: FastifyRequest, sent: unknown): HTTPGraphQLRequest {
@@ -111,16 +109,16 @@ function searchOf(request: FastifyRequest, sent: unknown): string {
 }
 
 /**
- * Whether a page of another site may have caused this GET request (CSRF). Apollo rejects such requests. A request comes from
- * a browser if it has cookies or headers about its origin, such as Fetch Metadata. It is allowed if it has a header in
- * `ALLOWED_BY`, since a page of another site cannot set these.
+ * Whether a page of another site may have caused this GET request (CSRF). Apollo rejects such requests. A request with
+ * cookies or headers about its origin, such as Fetch Metadata, comes from a browser. A browser's request is allowed if it
+ * has a header in `ALLOWED_BY`, since pages of other sites cannot set these headers.
  */
 function mayBeForged({ headers }: FastifyRequest): boolean {
   const isFromBrowser = headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie;
   return Boolean(isFromBrowser) && !ALLOWED_BY.some((name) => headers[name]);
 }
 
-/** The default `requestHeaders` of Apollo's CSRF prevention: requests with one of them are allowed. */
+/** The default `requestHeaders` of Apollo's CSRF prevention: requests with one of these headers are allowed. */
 const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 
 /** Adds the request id to the errors of a request that Apollo Server rejected, and records the first error for the log. */

@@ -15,7 +15,8 @@ export interface HealthOptions {
 
 /**
  * Health checks. `/livez` succeeds while the process runs. `/readyz` responds with 503 during shutdown, and while the
- * database does not respond or is not writable. It succeeds without Redis, since limits are then counted in memory.
+ * database does not respond or is not writable. `/readyz` succeeds even if Redis is unreachable, since limits are then
+ * counted in memory.
  */
 export async function health(app: FastifyInstance, { database, limits, requests }: HealthOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
@@ -52,7 +53,7 @@ const NO_ANSWER = 'does not respond';
 
 /**
  * Makes a function that checks the database. Concurrent calls share one check, whose result is cached for half a second.
- * @returns the function. It resolves to a description of the database's fault, or to `undefined` if there is none.
+ * @returns the function. Its promise resolves to a description of the database's fault, or to `undefined` without a fault.
  */
 function databaseCheck(database: Database): () => Promise<string | undefined> {
   let running: Promise<string | undefined> | undefined;

@@ -15,15 +15,16 @@ function isForLoopback({ host = '' }: IncomingHttpHeaders): boolean {
 /**
  * The default access of a gateway with the embedded database on a loopback address. Programs on this machine, and pages
  * served from it, may write. All other requests may only read.
- * @param allowed `CORS_ORIGINS`. Pages of these origins may write too, but `*` allows no page to write.
+ * @param allowed `CORS_ORIGINS`. Pages of the listed origins may write too. `*` does not allow any page to write.
  */
 export function writesFromHere(allowed: readonly string[] = []): AccessRule<'read' | 'write'> {
   return (headers) => {
     const { origin } = headers;
     // A request from this machine may come from a page of any site in a local browser. Two attacks are detected:
-    // - DNS rebinding: once the page of http://evil.example:4000 is loaded, its name resolves to 127.0.0.1. The browser
-    //   treats this server as the page's own origin. But `Host` still has the page's name, which is not a loopback name.
-    // - The page calls 127.0.0.1 itself. Then the browser sends the page's origin in `Origin`.
+    // - DNS rebinding: after the browser has loaded a page from http://evil.example:4000, that host name resolves to
+    //   127.0.0.1. The browser treats this server as the page's own origin. But `Host` is still evil.example:4000, which is
+    //   not a loopback name.
+    // - The page sends a request to 127.0.0.1 directly. Then the browser sends the page's origin in `Origin`.
     if (!isForLoopback(headers)) return 'read';
     const isFromHere = origin === undefined || LOOPBACK_ORIGIN.test(origin) || allowed.includes(origin);
     return isFromHere ? 'write' : 'read';

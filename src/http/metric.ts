@@ -6,14 +6,14 @@ type Read = () => number | readonly Sample[] | undefined;
 
 interface Options {
   readonly labels?: string[];
-  /** How the values of several processes are combined. By default they are added. */
+  /** How the values of several processes are combined. By default the values are added. */
   readonly aggregator?: Aggregator;
 }
 
 /** A metric whose value is read each time the metrics are collected. */
 export interface Metric extends Options {
   readonly type: 'gauge' | 'counter';
-  /** Without the prefix `petstore_`. */
+  /** The name without the prefix `petstore_`. */
   readonly name: string;
   readonly help: string;
   /**

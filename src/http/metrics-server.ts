@@ -18,7 +18,7 @@ export function metricsServer(metrics: Exposition): Server {
   });
 }
 
-/** Serves metrics on a separate port, if one is set. @returns the URL of the metrics. */
+/** Serves metrics on a separate port; does nothing if `port` is `undefined`. @returns the URL of the metrics. */
 export async function serveMetrics(
   metrics: Exposition,
   port: number | undefined,

@@ -26,7 +26,7 @@ const AT_ONCE = 256;
 
 /**
  * The metrics of this process. No label has a value that a client can choose, so the number of series is bounded. A request
- * updates only the metrics of durations and of errors. All other metrics are read on collection.
+ * updates only the metrics of durations and of errors. The values of all other metrics are read when metrics are collected.
  */
 export class Metrics implements Exposition {
   private readonly registry = new Registry();
@@ -50,8 +50,8 @@ export class Metrics implements Exposition {
   /** @param metrics the metrics that are read on collection. */
   constructor(metrics: readonly Metric[]) {
     register(metrics, this.registry);
-    // Alerts are based on increases. If a series started with its first error, that error would not be an increase. So each
-    // series starts at 0.
+    // Alerts look for increases. If a series began with its first error, this error would not count as an increase. So each
+    // series of server errors begins at 0.
     for (const [code, { status }] of Object.entries(ERRORS))
       for (const each of status >= 500 ? INTERFACES : []) this.errors.inc({ code, interface: each }, 0);
   }
@@ -60,7 +60,10 @@ export class Metrics implements Exposition {
     return this.collect().metrics();
   }
 
-  /** The registry. The first call adds the default metrics of Node: they cost CPU time even if nobody collects them. */
+  /**
+   * The registry. The first call adds Node's default metrics. They are not added earlier, since they cost CPU time even if
+   * they are never collected.
+   */
   collect(): Registry {
     if (!this.hasProcessMetrics) collectDefaultMetrics({ register: this.registry });
     this.hasProcessMetrics = true;
@@ -73,8 +76,8 @@ export class Metrics implements Exposition {
 
   /**
    * Records the duration of a request.
-   * @param status the HTTP status. If a GraphQL operation has errors, their highest status, since the HTTP status may be
-   * 200.
+   * @param status the HTTP status. For a GraphQL operation with errors, the highest status of its errors, since the HTTP
+   * status may be 200.
    * @param ms time from the headers of the request to the end of its response.
    */
   observe(operation: string, status: number, ms: number): void {

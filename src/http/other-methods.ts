@@ -44,7 +44,7 @@ export function readRoute(app: FastifyInstance, url: string, options: Omit<Route
   answerOtherMethods(app, url, READS);
 }
 
-/** Makes Fastify route all HTTP methods that Node can parse. Otherwise the rare ones would get 404 instead of 405. */
+/** Makes Fastify route all HTTP methods that Node can parse. Otherwise rare methods would get 404 instead of 405. */
 export function routeEveryMethod(app: FastifyInstance): void {
   const known = new Set<string>(app.supportedMethods);
   for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);

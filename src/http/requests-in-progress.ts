@@ -5,7 +5,8 @@ import { ProblemError } from '../errors/errors';
 import { EventLoopLag } from './event-loop-lag';
 
 /**
- * Each caller may have a quarter of the maximum number of requests in progress, or 16 if that is more (contract, section 7).
+ * A caller may have a quarter of the maximum number of requests in progress, or 16, whichever is greater (contract, section
+ * 7).
  */
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;
@@ -20,7 +21,7 @@ const GRACE_MS = 1_000;
 
 /**
  * Maximum number of unanswered requests on a connection. Without a limit, one packet full of pipelined requests could block
- * the event loop: Node emits all of them before anything else runs.
+ * the event loop, since Node emits all requests of a packet before other code runs.
  */
 const MAX_PIPELINED = 32;
 
@@ -51,7 +52,7 @@ interface Slot {
 declare module 'fastify' {
   interface FastifyRequest {
     slot: Slot;
-    /** Ends the work for the request at the time limit, or when the client disconnects. */
+    /** The deadline of the work for the request. It ends at the time limit, or when the client disconnects. */
     deadline: Deadline;
     /** The promise of the route's handler, which may still run after the request has ended. */
     work: Promise<unknown> | undefined;
@@ -64,8 +65,9 @@ declare module 'fastify' {
 }
 
 /**
- * Counts and limits the requests in progress, and the operations over WebSocket. A request is in progress from its headers
- * until its response is sent and its handler has ended. This is the only limit on the number of concurrent requests.
+ * Counts and limits the requests in progress, and the operations over WebSocket. A request is in progress from the arrival
+ * of its headers until its response is sent and its handler has ended. This is the only limit on the number of concurrent
+ * requests.
  *
  * Fastify's own features do not suffice. `@fastify/under-pressure` does not count requests. `handlerTimeout` needs a timer
  * per request, does not cover unknown paths, and aborts streams.
@@ -132,7 +134,7 @@ export class RequestsInProgress {
 
   /**
    * Takes a slot for a request, and starts its deadline.
-   * @returns `false` if the connection is closed. It is closed here if it has too many unanswered requests.
+   * @returns `false` if the connection is closed. This method closes a connection with too many unanswered requests.
    */
   start(request: FastifyRequest, reply: FastifyReply): boolean {
     const socket: KnownSocket = request.raw.socket;
@@ -154,7 +156,8 @@ export class RequestsInProgress {
 
   /**
    * Counts a request or operation towards the limit of its caller. Called once the caller is known.
-   * @returns the error if overload or this limit rejects the request or operation. A rejected one is no longer counted.
+   * @returns the error if overload or this limit rejects the request or operation. After a rejection, the request or
+   * operation is no longer counted.
    */
   admit(slot: Slot, caller: string, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
@@ -215,7 +218,7 @@ export class RequestsInProgress {
     else this.perCaller.delete(slot.caller);
   }
 
-  /** A response that is still to be sent, or being sent, on this connection. */
+  /** A response on this connection that has not been sent completely; `undefined` if there is none. */
   pendingOn(socket: Socket): FastifyReply | undefined {
     for (const { reply } of this.slots) if (reply?.request.raw.socket === socket) return reply;
     return undefined;
@@ -228,8 +231,8 @@ export class RequestsInProgress {
   }
 
   private connect(socket: Socket): Connection {
-    // Ends all pipelined requests of the connection. Node closes only the first of their responses: the others are not
-    // assigned to the socket yet.
+    // Ends all pipelined requests of the connection. Node closes only the response of the first request, since the other
+    // responses are not assigned to the socket yet.
     socket.once('close', () => {
       for (const { reply } of [...this.slots]) if (reply?.request.raw.socket === socket) this.end(reply.request);
     });
@@ -259,8 +262,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * The time after which a request gets an error response. If the body is complete, the handler first gets a grace period:
-   * the deadline ends its work, so it usually responds by itself.
+   * The time after which a request gets an error response. If the body is complete, a grace period follows the deadline. The
+   * deadline ends the handler's work, so the handler usually responds within this period.
    */
   private limitOf({ request }: FastifyReply): number {
     return request.raw.complete === false ? this.limitMs : this.limitMs + GRACE_MS;

@@ -91,7 +91,7 @@ type Install = (app: FastifyInstance) => void | Promise<void>;
 
 /**
  * A stage of handling a request: its phase, its name (as in docs/architecture.md), and its hook. In Fastify, body parsers,
- * routes and the error handler are not hooks. Their stages have a function that installs them instead.
+ * routes and the error handler are not hooks. Stages of these kinds have an `install` function instead of a hook.
  */
 export type Stage =
   | readonly [phase: 'onRequest', name: string, hook: onRequestHookHandler]
@@ -147,7 +147,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
-    // Few requests log anything, so a child logger for each request would be wasted.
+    // Few requests log anything, so creating a child logger for each request would waste CPU time.
     childLoggerFactory: (logger) => logger,
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
@@ -158,7 +158,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     trustProxy: trusted(options.trustProxy),
     clientErrorHandler: answerParserErrors(limits, requests, options.now),
     // Turns off two built-in responses: Fastify's 503 while closing, and Node's 400 for requests without `Host`
-    // (`requireHostHeader`). They run no hooks, so they would lack the headers that every response has.
+    // (`requireHostHeader`). No hooks run for these responses, so they would lack the headers that every response has.
     return503OnClosing: false,
     http: {
       requireHostHeader: false,

@@ -4,7 +4,7 @@ import { ProblemError } from '../errors/errors';
 export const GRAPHQL_PATH = '/graphql';
 export const STREAM_PATH = '/graphql/stream';
 
-/** Maximum length of a URL in bytes. Node limits all headers of a request, with its URL, to 16 KiB. */
+/** Maximum length of a URL in bytes. Node limits the URL and headers of a request to 16 KiB in total. */
 export const MAX_URL_LENGTH = 8 * 1024;
 
 const BAD_URL_PATH = '/.bad-url';

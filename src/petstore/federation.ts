@@ -14,7 +14,7 @@ import { SelectedByType } from '../graphql/selected';
 import { NODE_TYPES, type NodeType, type RowReference, type SelectionOf, type TypedRow, type TypedRows } from './nodes';
 import { Category, InventoryItem, Order, Pet } from './types';
 
-/** The key field of each entity type (`@key`), by which other subgraphs refer to an entity. */
+/** The key field (`@key`) of each entity type. Other subgraphs refer to an entity by its key. */
 const KEYS: Readonly<Record<NodeType, string>> = {
   Pet: 'id',
   Category: 'id',

@@ -34,7 +34,7 @@ const inventory = { ...stock, status: pets.status };
 
 /**
  * Row locks by table. To avoid deadlocks, lock orders first, then inventory, then pets. The lock on a pet is stronger (`for
- * update`): while a pet is being deleted, no order or inventory entry may be added for it.
+ * update`): while a pet is being deleted, no order or inventory entry may be added for the pet.
  */
 export const LOCK = {
   category: rowLock<Category>(categories, 'id', 'no key update'),

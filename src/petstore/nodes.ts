@@ -47,7 +47,7 @@ class NodeId extends OtherId {
   }
 }
 
-/** The form of node ids, for those arguments of type `ID` that accept them. */
+/** The form of node ids. Only some arguments of the type `ID` accept node ids. */
 export const NODE_ID: IdForm = {
   description: 'a `nodeId` is opaque',
   rule: 'a nodeId where one is taken',

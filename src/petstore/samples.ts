@@ -59,7 +59,10 @@ const PETS = statement(`with added as (
 )
 select min(id) as first, (select count(*) from stocked)::int as stocked from added`);
 
-/** Inserts orders. Complete orders were shipped within the last half year. Others have a date in the next weeks, or none. */
+/**
+ * Inserts orders. Complete orders were shipped in the half year before 2026-11-21. Other orders have a ship date in the
+ * weeks after this day, or no ship date.
+ */
 const ORDERS = statement(`insert into orders (pet_id, quantity, ship_date, complete, reserved)
 select pets.id, drawn.quantity, ship_date, complete, case when inventory.pet_id is null then 0 else drawn.quantity end
 from generate_series($1::bigint, $2::bigint) as i
@@ -85,9 +88,9 @@ export function sampleSize(pets: number): { categories: number; orders: number }
 }
 
 /**
- * Fills an empty database with a realistic store. The same number of pets always gives the same store. The quantities in
- * stock are the units that remain after these orders. Rows are inserted in batches, so an interrupted load leaves an
- * incomplete store.
+ * Fills an empty database with a realistic store. The same number of pets always gives the same store. The quantities in the
+ * inventory are the units that remain after all orders of the sample. Rows are inserted in batches, so an interrupted load
+ * leaves an incomplete store.
  * @param pets the number of pets, 1 to {@link MAX_SAMPLE_PETS}.
  * @param onProgress called after every batch with the number of pets and orders inserted so far and in total.
  * @returns the number of rows per table.

@@ -4,7 +4,9 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** The directory of the files for browsers. They are not compiled, so the build in `dist` reads them from `src` too. */
+/**
+ * The directory of the files for browsers. They are not compiled, so the compiled code in `dist` also reads them from `src`.
+ */
 const PUBLIC = join(__dirname, '..', '..', 'src', 'portal', 'public');
 /** The directory of packages' browser builds, which `prisma/generate.mjs` copies here. */
 const VENDOR = join(__dirname, '..', '..', 'src', 'portal', 'vendor');

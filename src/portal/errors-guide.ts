@@ -11,7 +11,7 @@ A code is the same in both interfaces: \`code\` of the \`Error\` object in REST,
 A response with an error links to its code here: \`Link: </docs/errors#insufficient_stock>; rel="help"\`.
 `;
 
-/** The contents of docs/errors.md. Each code has a heading, so that links can lead to it. */
+/** The contents of docs/errors.md. Each code has a heading, so that links can lead to the code. */
 export function errorsGuide(catalogue: Catalogue): string {
   const parts = [INTRODUCTION];
   let group: number | undefined;

@@ -76,7 +76,7 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   '/docs/backup': 'export import pg_dump recovery migrate',
 };
 
-/** The paths on this server for files outside docs/ that guides link to. */
+/** Guides link to these files outside docs/. The values are their paths on this server. */
 const SERVED: Readonly<Record<string, string>> = { 'schema.graphql': '/schema.graphql', 'README.md': '/docs' };
 
 /** Reads the pages of all groups. @throws Error if a file is missing. */

@@ -5,7 +5,10 @@ import { fill, type PageContent } from './templates';
 /** The field for the API key, and the remaining quota, in the top bar. */
 const EXPLORER_TOOLS = `${fill('key')}\n<p id="quota" class="standing soft" role="status"></p>`;
 
-/** The empty content of a page that a script fills. @param instead the hint for browsers without JavaScript. */
+/**
+ * The initial content of a page whose content is created by a script.
+ * @param instead the hint for browsers without JavaScript.
+ */
 function needsScripts(name: string, instead: string): string {
   return `<main id="content"><noscript><p class="notice">${name} needs JavaScript. ${instead}</p></noscript></main>`;
 }

@@ -54,7 +54,7 @@ const HTML = 'text/html; charset=utf-8';
 export interface PageOptions {
   readonly policy?: Policy;
   readonly type?: string;
-  /** The HTTP status, 200 by default. Pages with another status have no ETag. */
+  /** The HTTP status, 200 by default. Pages with a status other than 200 have no ETag. */
   readonly status?: number;
 }
 

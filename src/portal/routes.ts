@@ -14,7 +14,7 @@ import { placesInRest } from './rest-places';
 import { sendAsset } from './send-asset';
 import { type PageContent, renderPage } from './templates';
 
-/** The documents of both interfaces that the pages show. */
+/** The documents that describe the REST and GraphQL interfaces. */
 export interface PortalOptions {
   /** Served at `/openapi.json`, and shown at `/docs/rest`. */
   readonly document: OpenAPIV3.Document;
@@ -22,7 +22,7 @@ export interface PortalOptions {
   readonly schema: GraphQLSchema;
 }
 
-/** Lets browsers cache a file for a year without revalidation. For paths whose content never changes. */
+/** Lets browsers cache a file for a year without revalidation. Used for paths whose content never changes. */
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const A_DAY = 'public, max-age=86400';
 

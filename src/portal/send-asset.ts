@@ -22,8 +22,8 @@ export async function sendAsset(
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   });
-  // A publicly cacheable response is the same for every caller, so its `Vary` is short. It depends on the origin only if
-  // CORS_ORIGINS lists origins: then `Access-Control-Allow-Origin` names the origin of the request.
+  // A publicly cacheable response is the same for every caller, so its `Vary` is short. The response depends on the origin
+  // only if CORS_ORIGINS lists origins. Then `Access-Control-Allow-Origin` names the origin of the request.
   const isForAnyOrigin = reply.getHeader('access-control-allow-origin') === '*';
   const vary = cacheControl.startsWith('public') ? (isForAnyOrigin ? '' : 'Origin, ') : `${reply.getHeader('vary')}, `;
   reply.header('vary', `${vary}accept-encoding`);

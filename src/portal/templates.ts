@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { escaped } from './markdown';
 import type { PageOptions } from './page';
 
-/** The directory of the templates. They are not compiled, so the build in `dist` reads them from `src` too. */
+/** The directory of the templates. They are not compiled, so the compiled code in `dist` also reads them from `src`. */
 const DIRECTORY = join(__dirname, '..', '..', 'src', 'portal', 'pages');
 
 const TEMPLATES = new Map(
@@ -20,13 +20,13 @@ const SITE = [
   ['/admin', 'Keys'],
 ] as const;
 
-/** The parts of a page that differ from other pages. `renderPage` puts them into the common template. */
+/** The parts in which pages differ. `renderPage` puts them into the common template. */
 export interface PageContent extends PageOptions {
   readonly path: string;
   readonly title: string;
   readonly description: string;
   readonly layout: 'sheet' | 'docs' | 'explorer' | 'explorer long';
-  /** The names in `Assets` of the page's style sheets and scripts, in addition to `site.css`. */
+  /** The page's style sheets and scripts, by their names in `Assets`. `site.css` is added to every page. */
   readonly files: readonly string[];
   /** HTML at the end of the top bar. */
   readonly tools?: string;

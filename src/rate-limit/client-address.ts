@@ -8,8 +8,8 @@ const MAPPED = '::ffff:';
 const NETWORK_GROUPS = 4;
 
 /**
- * The subject of every text that is not an IP address. All these texts share one quota, so that inventing texts does not
- * give a caller more requests.
+ * The rate-limit subject of all texts that are not IP addresses. They share one quota, so a caller cannot get more requests
+ * by inventing such texts.
  */
 const UNKNOWN = 'unknown';
 
@@ -29,12 +29,12 @@ function networkOf(ip: string): string {
   const [withoutZone = ip] = ip.split('%', 1);
   const address = IPv6.parse(withoutZone);
   const range = address.range();
-  // Translators (RFC 6052) and dual-stack sockets show all IPv4 clients in one IPv6 network. Without this conversion, these
-  // clients would share one quota.
+  // Translators (RFC 6052) and dual-stack sockets present all IPv4 clients as addresses of one IPv6 network. Without this
+  // conversion, these clients would share one quota.
   if (range === 'ipv4Mapped' || range === 'rfc6052') {
     return new IPv4(address.toByteArray().slice(12)).toString();
   }
-  // A provider assigns at least a /64 network to each subscriber. The subscriber could send each request from another of
-  // 2^64 addresses.
+  // A provider assigns at least a /64 network to each subscriber. The subscriber could send each request from a different
+  // address, of which the network has 2^64.
   return new IPv6(address.parts.map((group, i) => (i < NETWORK_GROUPS ? group : 0))).toString();
 }

@@ -32,12 +32,13 @@ export interface LimitStatus {
    */
   readonly inForce: Window;
   /**
-   * On `limited` and `banned`: the time until the same request is allowed, if the caller sends no others. Never too short.
+   * For the verdicts `limited` and `banned`, the time until the same request is allowed if the caller sends no other
+   * requests. It is never too short.
    */
   readonly retryAfterMs: number | undefined;
   /**
-   * When the ban ends; set during a ban. With the verdict `limited`, this rejection started the ban. With `allowed`, the
-   * request is of the kind `page`.
+   * The end of the ban, set only during a ban. If the verdict is `limited`, this rejection has started the ban. During a
+   * ban, the verdict is `allowed` only for requests of the kind `page`.
    */
   readonly bannedUntil: number | undefined;
 }

@@ -6,8 +6,8 @@ import type { RedisStore } from './redis-store';
 import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 
 /**
- * Called for each decision that counts as usage. An allowed operation adds its cost to the requests. A rejected operation
- * adds one to `refused`, whatever its cost, and one to `bans` if a ban starts.
+ * Called for each decision that counts as usage. For an allowed operation, `requests` is its cost. For a rejected operation
+ * of any cost, `refused` is 1, and `bans` is 1 if the rejection starts a ban.
  * @param keyId `undefined` for anonymous callers.
  */
 export type OnUsage = (keyId: string | undefined, requests: number, refused: number, bans: number) => void;
@@ -31,12 +31,12 @@ export interface LimiterOptions extends MemoryStoreOptions {
  * Counts the requests of all interfaces, in Redis if it is configured, else in memory. Each decision is atomic, so
  * concurrent requests cannot exceed the quota. Decisions in memory are returned without a promise.
  *
- * If Redis is unreachable, the service must neither fail nor be unlimited. The instance then counts in memory, with a
- * fraction of each quota and separate bans, and tries Redis again every second. Counts in memory are not transferred to
- * Redis. Memory keeps them, so that callers do not get a new fraction each time Redis fails.
+ * If Redis is unreachable, the service must neither fail nor allow unlimited requests. The instance then counts in memory,
+ * with a fraction of each quota and separate bans, and tries Redis again every second. Counts in memory are not transferred
+ * to Redis. They stay in memory, so that callers do not get a new quota each time Redis fails.
  */
 export class Limiter {
-  /** The store in use; `fallback` is memory while Redis is unreachable. */
+  /** The store in use. With `fallback`, requests are counted in memory because Redis is unreachable. */
   state: 'memory' | 'redis' | 'fallback';
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
@@ -64,7 +64,10 @@ export class Limiter {
     });
   }
 
-  /** Takes `cost` requests (at least 1; always 1 for a free request) from both of the caller's windows, or from neither. */
+  /**
+   * Charges a request to the caller. A counted request takes `cost` requests from both windows, or from neither.
+   * @param cost at least 1; always 1 for a free request.
+   */
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
     const requests = kind === 'counted' ? cost : 0;
@@ -79,7 +82,7 @@ export class Limiter {
     );
   }
 
-  /** The caller's status. Takes nothing. The verdict is `banned` or `allowed`. */
+  /** Returns the caller's status without charging a request. The verdict is `banned` or `allowed`. */
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
     if (!redis || this.state === 'fallback') return this.memory.peek(this.subjectHere(subject));
@@ -127,8 +130,8 @@ export class Limiter {
   }
 
   /**
-   * The subject with its quota for counting in memory. Without a configured Redis it is the full quota, otherwise the
-   * fallback fraction of the quota, but at least one request.
+   * The subject with its quota for counting in memory. This is the full quota if Redis is not configured. Otherwise it is
+   * the fallback fraction of the quota, but at least one request.
    */
   private subjectHere(subject: Subject): Subject {
     const { redis, fallbackFraction = 0.5 } = this.options;

@@ -3,12 +3,12 @@ import type { Limiter } from './limiter';
 import type { RequestKind } from './rules';
 
 /**
- * The meter of a request: charges it only once, however often `take` is called, and keeps the caller's status for the
- * response headers.
+ * The meter of a request. It charges the request only once, however often `take` is called. It keeps the caller's status for
+ * the response headers.
  */
 export class Meter {
   private taken: LimitStatus | Promise<LimitStatus> | undefined;
-  /** The caller's status after this request; `undefined` until it has been counted. */
+  /** The caller's status, after this request if it was counted; `undefined` until `take` or `peek` has returned. */
   status: LimitStatus | undefined;
 
   constructor(
@@ -16,13 +16,15 @@ export class Meter {
     readonly subject: Subject,
   ) {}
 
-  /** Charges `cost` requests, or one free request if it is 0. Further calls charge nothing and return the same status. */
+  /**
+   * Charges `cost` requests, or one free request if `cost` is 0. Further calls charge nothing and return the same status.
+   */
   take(cost: number, kind: RequestKind = cost ? 'counted' : 'free'): LimitStatus | Promise<LimitStatus> {
     this.taken ??= this.remember(this.store.take(this.subject, cost || 1, kind));
     return this.taken;
   }
 
-  /** The caller's status; takes nothing. */
+  /** Returns the caller's status without charging a request. */
   peek(): LimitStatus | Promise<LimitStatus> {
     return this.remember(this.store.peek(this.subject));
   }

@@ -13,12 +13,13 @@ export const RATE_LIMIT_HEADER_NAMES = [
 
 /**
  * The headers that report a caller's status:
- * - `X-RateLimit-*`: the window in force (specification, section 8), the reset in Unix seconds;
+ * - `X-RateLimit-*`: the window in force (specification, section 8), with the reset time in Unix seconds;
  * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the limit on free
  *   requests if it was exceeded;
  * - `Retry-After`: seconds, on a rejection (RFC 9110, section 10.2.3).
  *
- * Times are rounded up, so that a client that follows them is never early. Names are in lower case, as they are sent.
+ * Times are rounded up, so that a client that follows them never retries too early. Names are in lower case, as they are
+ * sent.
  */
 export function rateLimitHeaders(status: LimitStatus, now: number): Record<string, string> {
   const { inForce, windows, quota, verdict, retryAfterMs } = status;

@@ -4,7 +4,7 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
 import type { Verdict } from './rules';
 import { STATE_FIELDS, type State } from './state';
 
-/** Codes that replace the cost of requests that use no quota. */
+/** For requests that use no quota, the script receives one of these codes in place of a cost. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
 
 /** The fields that the script returns after each request: counts, and milliseconds until windows and bans end. */
@@ -126,7 +126,9 @@ end
 return decisions
 `;
 
-/** Defines the script as a command. The client sends the script in full once per connection, then its hash. */
+/**
+ * Defines the script as a command. The client sends the script in full once per connection, and afterwards only its hash.
+ */
 export function defineScript(redis: RedisClient): void {
   redis.defineCommand('rateLimit', { numberOfKeys: 1, lua: SCRIPT });
 }

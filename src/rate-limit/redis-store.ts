@@ -61,8 +61,8 @@ export class RedisStore {
   }
 
   /**
-   * Tests Redis by running the script, since a Redis that answers PING may still reject writes. The probe uses another key
-   * than requests of this caller, but the same cluster slot. Reconnects if there is no reply, since the connection may be
+   * Tests Redis by running the script, since a Redis that answers PING may still reject writes. The probe uses a separate
+   * key, which is in the same cluster slot as the caller's key. Reconnects if there is no reply, since the connection may be
    * half-open.
    */
   async probe(id: string): Promise<void> {
@@ -121,7 +121,7 @@ export class RedisStore {
   }
 }
 
-/** The status after a request, from its verdict and {@link REPORTED} fields in the reply. */
+/** The status after a request. The reply contains the verdict and the {@link REPORTED} fields for each request. */
 function statusIn(reply: readonly number[], index: number, { quota, cost, kind }: Waiting, now: number): LimitStatus {
   const at = index * (1 + REPORTED.length);
   const state = newState();

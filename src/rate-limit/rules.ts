@@ -15,7 +15,7 @@ export type RequestKind = 'counted' | 'free' | 'page';
  */
 export type Verdict = 'allowed' | 'limited' | 'banned' | 'too-expensive';
 
-/** When a caller is banned (after `banAfter` rejections, at least 1), and for how long. */
+/** The number of rejections after which a caller is banned (`banAfter`, at least 1), and how long bans last. */
 export interface BanRules {
   readonly banAfter: number;
   readonly banSeconds: number;
@@ -28,9 +28,9 @@ export interface BanRules {
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.
  * - A cost is taken from both windows or from neither.
- * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports.
- *   A ban that starts within a day of the previous ban is twice as long.
- * @param cost whole requests, at least 1; ignored for a free request, which counts as one.
+ * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports. A
+ *   ban that starts within a day of the previous ban is twice as long.
+ * @param cost whole requests, at least 1; ignored for a free request, which counts as one request.
  */
 export function take(
   state: State,
@@ -51,7 +51,7 @@ export function exceedsQuota(cost: number, quota: Quota): boolean {
   return cost > quota.perMinute || cost > quota.perDay;
 }
 
-/** The current verdict on a caller: `banned` or `allowed`. Takes nothing. */
+/** The current verdict on a caller: `banned` or `allowed`. Charges no request. */
 export function look(state: State, now: number): Verdict {
   forget(state, now);
   return state.bannedUntil > now ? 'banned' : 'allowed';

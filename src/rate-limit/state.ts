@@ -1,6 +1,7 @@
 /**
- * The state of a new caller. States are plain numbers, the same in memory and in Redis. They hold used requests rather than
- * remaining ones, so a change of plan applies at once. Times are milliseconds of the Unix epoch, 0 if not set.
+ * The state of a new caller. States are plain numbers, the same in memory and in Redis. They hold the number of used
+ * requests instead of remaining requests, so a change of plan applies at once. Times are milliseconds of the Unix epoch, 0
+ * if not set.
  */
 export function newState() {
   return {
@@ -14,7 +15,7 @@ export function newState() {
     /** Rejected requests, reset when the exceeded window ends. */
     refusals: 0,
     refusalsEnd: 0,
-    /** Successive bans, reset after a day without a new one. */
+    /** Successive bans, reset after a day without a new ban. */
     bans: 0,
     bansEnd: 0,
     bannedUntil: 0,

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 
 /**
  * Pings a connection periodically, and reconnects if there is no reply by the next ping. A network that silently drops
- * packets reports no error, and commands would wait forever.
+ * packets reports no error, so commands would otherwise wait forever.
  * @returns a function that stops the pings.
  */
 export function heartbeat(redis: Redis, everyMs: number): () => void {

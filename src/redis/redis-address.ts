@@ -12,7 +12,7 @@ export interface RedisAddress {
   readonly form: RedisForm;
   /** For a cluster, the nodes from which the client discovers all other nodes. */
   readonly hosts: readonly RedisHost[];
-  /** The name of the master at the Sentinels; `undefined` in the other forms. */
+  /** The name by which the Sentinels know the master; `undefined` in the other forms. */
   readonly master: string | undefined;
   /** Always 0 in a cluster. */
   readonly db: number;

@@ -4,7 +4,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './redis-address';
 import { assertAccepted } from './rejections';
 
-/** A client of a single server, given directly or discovered through Sentinels, or of a cluster. */
+/** A client of a single server or of a cluster. A single server may be discovered through Sentinels. */
 export type RedisClient = Redis | Cluster;
 
 /** Time limit for connecting, in milliseconds. */
@@ -26,8 +26,8 @@ export async function connectRedis(url: string, patienceMs = 2000): Promise<Redi
 }
 
 /**
- * Connects a client for publishing and subscribing. For a cluster, it connects to one of the nodes in the URL, and after a
- * disconnect to the next node. One node is enough, since a cluster broadcasts messages to all nodes.
+ * Connects a client for publishing and subscribing. For a cluster, it connects to a node in the URL, and after a disconnect
+ * to the next node in the URL. One node is enough, since a cluster broadcasts messages to all nodes.
  */
 export async function connectForEvents(url: string, patienceMs = 2000): Promise<Redis> {
   const address = parseRedisAddress(url);
@@ -99,7 +99,7 @@ function backOff(attempt: number): number {
 
 /**
  * Options of a client that fails fast and reconnects forever. `socketTimeout` of ioredis 5.11.1 is not used: its timer
- * outlives its connection and closes the next one.
+ * outlives its connection and closes the next connection.
  */
 function optionsFor(address: RedisAddress, name: string): RedisOptions {
   const { tls, username, password, db } = address;
@@ -121,7 +121,7 @@ function optionsFor(address: RedisAddress, name: string): RedisOptions {
     maxRetriesPerRequest: 0,
     keepAlive: 10_000,
     retryStrategy: backOff,
-    // The master has become a replica: reconnect to the new master.
+    // The master has become a replica, so the client reconnects to the new master.
     reconnectOnError: ({ message }) => message.includes('READONLY'),
   };
 }
@@ -150,7 +150,8 @@ function clusterClient({ hosts }: RedisAddress, { db: _, ...redisOptions }: Redi
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
-      // Keep the host name: TLS checks the certificate against it. It is resolved when the client connects.
+      // Keeps the host name, since TLS checks the certificate against the name. The name is resolved when the client
+      // connects.
       dnsLookup: (host, callback) => callback(null, host),
     },
   );

@@ -1,4 +1,4 @@
-/** Replies of Redis to a wrong URL, user or permissions: retrying does not help. */
+/** Redis replies that report a wrong URL, a wrong user or missing permissions. Retrying does not help. */
 const REJECTIONS =
   /\b(NOAUTH|WRONGPASS|NOPERM|DENIED|MOVED|ERR (invalid password|AUTH|DB index|unknown command|No such master|This instance has cluster support disabled|The user executing the script))\b.*/s;
 /** OpenSSL's codes for a rejected certificate. */
@@ -20,7 +20,7 @@ function rejectionIn(error: unknown): string | undefined {
   const { message, code } = error as NodeJS.ErrnoException;
   const rejection =
     code !== undefined && CERTIFICATES.test(code) ? `TLS fails: ${message}` : REJECTIONS.exec(message)?.[0];
-  // Keeps the first sentence: some messages have paragraphs. One message repeats the command's arguments, such as a
-  // password.
+  // Keeps only the first sentence, since some messages have paragraphs. Removes the command's arguments, which one message
+  // repeats, since they may include a password.
   return rejection?.replace(/, with args.*| script: .*/s, '').replace(/(\.(\s|$)|\n).*/s, '');
 }

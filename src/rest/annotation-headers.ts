@@ -11,7 +11,8 @@ export function documentationOf({ id }: PreparedOperation): string {
 }
 
 /**
- * Makes the `annotate` function of a route, which sets its deprecation and stability headers; `undefined` if it has none.
+ * Makes the `annotate` function of a route, which sets its deprecation and stability headers; `undefined` if the operation
+ * has no such headers.
  */
 export function annotationOf(operation: PreparedOperation): FastifyContextConfig['annotate'] {
   const { deprecation, stability, runsOnce } = operation;

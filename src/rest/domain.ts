@@ -12,7 +12,7 @@ import { type RestOperation, routeOf, type Tag } from './rest-operation';
  * and `access/`.
  */
 export interface Domain {
-  /** For error messages. */
+  /** The name of the domain in error messages. */
   readonly name: string;
   /** Instances of classes with type-graphql's decorators. */
   readonly resolvers: readonly object[];
@@ -26,11 +26,11 @@ export interface Domain {
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of subscriptions, each with a finder that reads the current rows. */
+  /** The topics of subscriptions. Each topic has a finder that reads its current rows. */
   readonly topics: Readonly<Record<string, Finder>>;
-  /** The descriptions of the whole service. Exactly one domain must have them. */
+  /** The descriptions of the whole service. Exactly one domain must have descriptions. */
   readonly descriptions?: Descriptions;
-  /** The sample data that `npm run seed` loads. At most one domain may have them. */
+  /** The sample data that `npm run seed` loads. At most one domain may have samples. */
   readonly samples?: Samples;
   /** Builds the schema as a subgraph of Apollo Federation. Called if the setting `SUBGRAPH` is true. */
   buildSubgraph?(parts: SchemaParts): Promise<GraphQLSchema>;
@@ -45,7 +45,7 @@ export interface Finder {
 export interface Samples {
   /** What the sample contains: `categories, pets, orders and stock`. */
   readonly what: string;
-  /** The unit of the amount, `pets`. The command-line option has this name too. */
+  /** The unit of the amount, such as `pets`. It is also the name of the command-line option. */
   readonly unit: string;
   /** The amount if the user chooses none. */
   readonly default: number;
@@ -74,12 +74,12 @@ export interface Descriptions {
   readonly rest: string;
 }
 
-/** All domains of a service. */
+/** All domains of a service, combined. */
 export type Domains = ReturnType<typeof combineDomains>;
 
 /**
  * Combines the domains of a service.
- * @throws Error that lists all missing parts, and all parts that several domains define.
+ * @throws Error that lists all missing parts and all conflicts.
  */
 export function combineDomains(domains: readonly Domain[]) {
   const faults = faultsOf(domains);

@@ -4,7 +4,7 @@ import { etagOf } from './representation';
 
 /**
  * Parses an `If-Match` header into a condition on the current row; `undefined` without the header. A weak tag never matches,
- * since the comparison is strong (RFC 9110, section 13.1.1).
+ * since `If-Match` uses strong comparison (RFC 9110, section 13.1.1).
  * @throws ProblemError `BAD_USER_INPUT`.
  */
 export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedOperation): Precondition | undefined {

@@ -36,12 +36,14 @@ export interface Input {
    */
   readonly variable: string;
   readonly field?: string;
-  /** The path that GraphQL errors about the input have: `after`, `filter.ids`, `input.name`. */
+  /** The path of the input in GraphQL errors, such as `after`, `filter.ids` or `input.name`. */
   readonly errorPath: string;
   readonly required: boolean;
   /** Whether the input is a query parameter that may be repeated. */
   readonly repeatable: boolean;
-  /** The coerced value that the variable gets if the input is absent; `undefined` if the variable is then omitted. */
+  /**
+   * The coerced value that the variable gets if the input is absent; `undefined` if the variable is omitted in this case.
+   */
   readonly fallback: unknown;
   /** The possible sort orders, if the input is a sort order. */
   readonly sorts?: Sorts;
@@ -219,7 +221,7 @@ interface Sort {
 
 /** The sort orders that a list can have. */
 export interface Sorts {
-  /** By REST name: `id`, `-id`, `shipDate`, `-shipDate`. */
+  /** The sort orders by their REST names, such as `id`, `-id`, `shipDate` and `-shipDate`. */
   readonly orders: ReadonlyMap<string, Sort>;
   /** The REST name of the default order. */
   readonly fallback: string;

@@ -18,13 +18,13 @@ import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
 import { type Method, pathParameters, type RestApi, type RestOperation, routeOf } from './rest-operation';
 
-/** The stability that the schema marks for an operation, or for one of its parameters. */
+/** The stability with which the schema marks an operation, or one of its parameters. */
 export interface Stability {
   readonly level: StabilityLevel;
   readonly parameter?: string;
 }
 
-/** An operation with everything that can be computed when the gateway starts. */
+/** An operation, with everything that the gateway computes for it at the start. */
 export interface PreparedOperation extends Omit<RestOperation, 'document' | 'body' | 'payload'> {
   /** `operationId` in OpenAPI. */
   readonly id: string;
@@ -34,10 +34,10 @@ export interface PreparedOperation extends Omit<RestOperation, 'document' | 'bod
   readonly description: string;
   readonly document: DocumentNode;
   readonly inputs: Inputs;
-  /** The field of the body that identifies the resource. If the path has a parameter, the field must have the same value. */
+  /** The body field and the path parameter that identify the resource. If a request has both, their values must be equal. */
   readonly identity: { readonly field: string; readonly parameter: string | undefined };
   readonly payload: Payload;
-  /** Whether the operation accepts an idempotency key. Other operations are safe to retry without one. */
+  /** Whether the operation accepts an idempotency key. All other operations are safe to retry without a key. */
   readonly runsOnce: boolean;
   /** Whether the operation changes an existing resource, and therefore accepts `If-Match`. */
   readonly isConditional: boolean;
@@ -120,7 +120,10 @@ function prepare(schema: GraphQLSchema, operation: RestOperation, tags: RestApi[
   };
 }
 
-/** Parses a document. It must be valid, and have exactly one operation, with a name, and no directives. */
+/**
+ * Parses a document. The document must be valid and without directives. It must have exactly one operation, and the
+ * operation must have a name.
+ */
 function read(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const [invalid] = validate(schema, document);
@@ -139,7 +142,7 @@ function read(schema: GraphQLSchema, text: string) {
   return { document, id, schema, node, fragments };
 }
 
-/** The stability of the payload's field, or else of the first query parameter that has one. */
+/** The stability of the payload's field, or else of the first query parameter that is marked with a stability. */
 function stabilityOf(schema: GraphQLSchema, { field }: Payload, { query }: Inputs): Stability | undefined {
   const annotations = annotationsOf(schema);
   const level = annotations.get(field)?.stability;

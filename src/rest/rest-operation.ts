@@ -9,14 +9,14 @@ export interface Tag {
 /** The REST interface. */
 export interface RestApi {
   readonly title: string;
-  /** In Markdown. */
+  /** The description, in Markdown. */
   readonly description: string;
   /** The tags of operations, by the first segment of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
   readonly operations: readonly RestOperation[];
 }
 
-/** One operation of the REST interface: a path, and the GraphQL document that answers it. */
+/** One operation of the REST interface: a method and path, and the GraphQL document that runs for them. */
 export interface RestOperation {
   /** The method and the path: `GET /things/{thingId}`. */
   readonly on: `${Method} /${string}`;
@@ -26,13 +26,19 @@ export interface RestOperation {
   readonly description?: string;
   /**
    * The GraphQL document. The name of its operation is the `operationId`. Its variables are the inputs: a variable named in
-   * the path is a path parameter, a variable of an input type is the body, and the others are query parameters. All
+   * the path is a path parameter, a variable of an input type is the body, and all other variables are query parameters. All
    * documents must select the same fields of a type.
    */
   readonly document: string;
-  /** The input type of the body, if no variable holds the whole body. Each field then needs a variable of the same name. */
+  /**
+   * The input type of the body, if no variable holds the whole body. Then each field of the type needs a variable of the
+   * same name.
+   */
   readonly body?: string;
-  /** The path of the payload's field, if it is not the root field: `viewer.usage`. The payload of a page is its `nodes`. */
+  /**
+   * The path of the field that returns the payload, such as `viewer.usage`. The default is the root field. If the field
+   * returns a page, the payload is its `nodes`.
+   */
   readonly payload?: string;
   /** The error message if a GET finds nothing. The default says that the object does not exist. */
   readonly missing?: string;
@@ -56,7 +62,7 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** Creates a function that fills path parameters into a template: it replaces `{thingId}` by the parameter's value. */
+/** Creates a function that fills path parameters into a template: `{thingId}` is replaced by the value of this parameter. */
 export function filler(template: string): (path: Readonly<Record<string, string>>) => string {
   // Splitting by a pattern with a group returns texts and parameter names alternately.
   const pieces = template.split(/\{(\w+)\}/);

@@ -8,14 +8,15 @@ export interface Scalar {
   readonly example?: unknown;
   /** The error message for an invalid value. The default names the minimum and maximum. */
   readonly mustBe?: string;
-  /** Converts a text from the URL. Returns a value that the GraphQL type rejects if the text is invalid. */
+  /** Converts a text from the URL. An invalid text becomes a value that the GraphQL type rejects. */
   readonly fromText?: (text: string) => unknown;
-  /** Converts a field of a JSON body. Returns a value that the GraphQL type rejects if the field is invalid. */
+  /** Converts a field of a JSON body. An invalid field becomes a value that the GraphQL type rejects. */
   readonly fromJson?: (raw: unknown) => unknown;
 }
 
 /**
- * A bigint, since a number cannot hold the value exactly. The document must be written as JSON or YAML with bigint support.
+ * The largest int64. It is a bigint, since a number cannot hold the value exactly. The OpenAPI document must therefore be
+ * serialized with support for bigints.
  */
 const MAXIMUM = MAX_INT64 as unknown as number;
 const INT = /^-?(0|[1-9][0-9]{0,9})$/;

@@ -57,7 +57,7 @@ test.each<[Record<string, string>, 'none' | 'read' | 'write']>([
   [SERVER, 'read'],
   [{ ...SERVER, ANONYMOUS_ACCESS: 'write' }, 'write'],
   [{ HOST: '0.0.0.0', ANONYMOUS_ACCESS: 'none' }, 'none'],
-])('with %j the access of anonymous callers is %s', async (environment, expected) => {
+])('with the environment %j, anonymous callers have the access %s', async (environment, expected) => {
   const instance = await gateway.another(environment);
   expect(await access(instance)).toBe(expected);
   await instance.close();
@@ -98,17 +98,17 @@ test.each<[string, Record<string, string>, 'read' | 'write']>([
   ['from a site that begins like localhost', { host: 'localhost', origin: 'http://localhost.evil.example' }, 'read'],
   ['from a sandboxed page or a file', { host: 'localhost', origin: 'null' }, 'read'],
   ['from an invalid origin', { host: 'localhost', origin: 'http://localhost/x' }, 'read'],
-])('by default a request %s gets the access %3$s', async (_name, headers, expected) => {
+])('by default, an anonymous request %s has %3$s access', async (_name, headers, expected) => {
   expect(await access(gateway, headers)).toBe(expected);
 });
 
-test('without CORS_ORIGINS a request from another site may read only', async () => {
+test('without CORS_ORIGINS, an anonymous request from another site has only read access', async () => {
   const instance = await gateway.another();
   expect(await access(instance, { ...HERE, origin: SHOP })).toBe('read');
   await instance.close();
 });
 
-test('by default an HTTP/1.0 request without a Host header may only read', async () => {
+test('by default, an anonymous HTTP/1.0 request without a Host header has only read access', async () => {
   const body = '{"name":"Cats"}';
   const head = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   const post = (host: string) => exchange(url, `POST /categories HTTP/1.0\r\n${host}${head}\r\n${body}`);
@@ -116,7 +116,7 @@ test('by default an HTTP/1.0 request without a Host header may only read', async
   expect(await post('Host: localhost\r\n')).toMatch(/^HTTP\/1\.1 201 /);
 });
 
-test('a forwarded Host is ignored, even from a trusted proxy', async () => {
+test('the header X-Forwarded-Host is ignored, even from a trusted proxy', async () => {
   const behind = await gateway.another({ TRUST_PROXY: '127.0.0.1' });
   const forwarded = { 'x-forwarded-host': 'localhost', 'x-forwarded-for': '127.0.0.1' };
   expect(await access(behind, { host: 'evil.example', ...forwarded })).toBe('read');
@@ -137,7 +137,7 @@ test.each([
   ['a local page', { origin: 'http://localhost:5173' }, 'next'],
   ['a page of another site', { origin: 'https://evil.example' }, 'UNAUTHENTICATED'],
   ['a page of a DNS rebinding attack', { ...REBOUND, origin: 'http://evil.example:4000' }, 'UNAUTHENTICATED'],
-])('a mutation over WebSocket by %s is answered with %3$s', async (_name, headers, expected) => {
+])('a mutation over WebSocket by %s gets the message or error code "%3$s"', async (_name, headers, expected) => {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, { headers });
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');

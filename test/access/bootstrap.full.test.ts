@@ -6,9 +6,9 @@ import { TEST_REDIS_URL } from '../helper/production';
 
 const onServer = TEST_DATABASE_URL ? test : test.skip;
 
-// test/app/start.process.test.ts tests the same with the embedded database.
+// test/app/start.process.test.ts has the same test for the embedded database.
 onServer.each([1, 2])(
-  'a start whose port is taken creates no admin key, and the next start creates the key: %i workers',
+  'WEB_CONCURRENCY=%i: a start on a port in use creates no admin key, and the next start creates one admin key',
   async (workers) => {
     const { database, url, drop } = await createDatabase();
     const taken = createServer().listen(0, '127.0.0.1');

@@ -15,7 +15,7 @@ afterAll(() => drop());
 const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 const ANOTHER_SECRET = 'ADMIN_API_KEY has a different secret from the existing key givenbyowner.';
 
-/** Starts the application. @returns the key that the start shows, and the viewer (or error status) of each key. */
+/** Starts the application. @returns the printed key, and for each key its viewer or the HTTP status of the error. */
 async function start(given: string | undefined, ...keys: string[]) {
   const environment = { LOG_LEVEL: 'silent', ...(given && { ADMIN_API_KEY: given }) };
   const { server, firstAdminKey } = await createApp(readConfig(environment), database);
@@ -34,7 +34,7 @@ async function start(given: string | undefined, ...keys: string[]) {
   return { shown, viewers };
 }
 
-/** Creates the first admin key as each start does. @returns the key if the start must show it. */
+/** Creates the first admin key, as each start of the application does. @returns the key if it must be printed. */
 const bootstrap = (given?: string) => ensureAdminKey(database, given, Date.now());
 
 const ADMIN = {
@@ -57,7 +57,7 @@ test('an application that never listens creates no admin key', async () => {
   expect(await database.prisma.apiKey.count()).toBe(0);
 });
 
-test('ADMIN_API_KEY sets the first admin key: it is not printed, is created even if other keys exist, and is not restored once revoked', async () => {
+test('the key in ADMIN_API_KEY is created even if other keys exist; it is not printed, and not restored after a revocation', async () => {
   const first = String(await bootstrap());
   for (let time = 0; time < 2; time++)
     expect(await start(GIVEN, GIVEN)).toEqual({ shown: undefined, viewers: [ADMIN] });
@@ -66,7 +66,7 @@ test('ADMIN_API_KEY sets the first admin key: it is not printed, is created even
   expect((await start(GIVEN, GIVEN, first)).viewers).toEqual([401, ADMIN]);
 });
 
-test('ADMIN_API_KEY with an existing id but another secret stops the start; the error does not show the key', async () => {
+test('the start fails if ADMIN_API_KEY has an existing id but a different secret; the error does not contain the key', async () => {
   await bootstrap(GIVEN);
   await expect(start(GIVEN.replace('Given', 'Other'))).rejects.toThrow(new Error(ANOTHER_SECRET));
 });

@@ -20,7 +20,7 @@ async function expectInvalid(query: string, variables: object, paths: string[]):
   expect(await refusalOf(gateway, query, variables)).toMatchObject({ code: 'BAD_USER_INPUT', paths });
 }
 
-/** Inserts a key with the given id, without validation. */
+/** Inserts a key with the given id directly into the database, without validation. */
 function insert(id: string, createdAt = new Date()) {
   const secretHash = new Uint8Array(32);
   return gateway.database.prisma.apiKey.create({
@@ -48,7 +48,7 @@ describe('createApiKey', () => {
     });
   });
 
-  test('stores the given values, and repeated scopes only once', async () => {
+  test('stores the given values, without duplicate scopes', async () => {
     const input = { name: 'Agreed', plan: 'ENTERPRISE', perMinute: 1, perDay: 2147483647 };
     const more = { scopes: ['ADMIN', 'READ', 'ADMIN'], expiresAt: '2030-01-01T01:00:00+01:00' };
     const { createApiKey } = await gateway.data(CREATE, { input: { ...input, ...more } });
@@ -78,7 +78,7 @@ describe('createApiKey', () => {
     [{ expiresAt: '2030-02-30T00:00:00Z' }, ['expiresAt']],
     [{ secret: 'mine' }, ['secret']],
     [{ name: '', scopes: [], perDay: 1 }, ['name', 'scopes', 'perDay']],
-  ])('rejects %j, naming each invalid field', async (input, fields) => {
+  ])('rejects %j with an error that names each invalid field', async (input, fields) => {
     await expectInvalid(
       CREATE,
       { input: { name: 'x', ...input } },
@@ -88,7 +88,7 @@ describe('createApiKey', () => {
 });
 
 describe('updateApiKey', () => {
-  test('changes the given fields only', async () => {
+  test('changes only the given fields', async () => {
     const key = await gateway.createKey({ name: 'before', plan: 'PRO', expiresAt: '2040-01-01T00:00:00Z' });
     const before = await update(key, {});
     expect(before).toMatchObject({ name: 'before', plan: 'PRO', expiresAt: '2040-01-01T00:00:00.000Z' });
@@ -97,7 +97,7 @@ describe('updateApiKey', () => {
     expect(await update(key, { expiresAt: null })).toMatchObject({ plan: 'PRO', expiresAt: null });
   });
 
-  test('changes plan and scopes from the next request on', async () => {
+  test('takes effect on the next request of the key', async () => {
     const key = await gateway.createKey();
     const ask = () => gateway.graphql('{ pets { totalCount } apiKeys { totalCount } }', undefined, key.headers);
     expect(await ask()).toMatchObject({ status: 403, headers: { 'x-ratelimit-limit': '60' } });
@@ -105,7 +105,7 @@ describe('updateApiKey', () => {
     expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
   });
 
-  test('requires both limits for ENTERPRISE, keeps omitted limits, and removes both with another plan', async () => {
+  test('requires both limits for the plan ENTERPRISE, keeps omitted limits, and removes both limits for other plans', async () => {
     const key = await gateway.createKey();
     const invalid = (input: object, ...fields: string[]) =>
       expectInvalid(
@@ -132,7 +132,7 @@ describe('updateApiKey', () => {
     await expectInvalid(UPDATE, { id: (await gateway.createKey()).id, input }, paths);
   });
 
-  test('applies all of several concurrent changes', async () => {
+  test('loses no change when several updates run at the same time', async () => {
     const key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
     const changes = { name: 'together', perMinute: 2, perDay: 3, scopes: ['READ'] };
     await Promise.all(Object.entries(changes).map(([field, value]) => update(key, { [field]: value })));
@@ -140,7 +140,7 @@ describe('updateApiKey', () => {
   });
 });
 
-test('revokeApiKey is final, and returns the time of the first revocation when repeated', async () => {
+test('a revoked key cannot be restored, and a repeated revokeApiKey returns the time of the first revocation', async () => {
   const key = await gateway.createKey();
   const revoked = await revoke(key.id);
   expect(revoked).toMatchObject({ id: key.id, revokedAt: expect.stringMatching(/Z$/) });
@@ -151,7 +151,7 @@ test('revokeApiKey is final, and returns the time of the first revocation when r
 
 describe('a key id', () => {
   test.each(['123456789012', '000000000000', '012345678901', 'abcdefghijkl', '00000000000a'])(
-    '%s is accepted, quoted or as a variable',
+    '%s is accepted as a string literal and as a variable',
     async (id) => {
       await insert(id);
       expect(await revoke(id)).toMatchObject({ id, name: `key ${id}` });
@@ -169,7 +169,7 @@ describe('a key id', () => {
     },
   );
 
-  test('that does not exist gets NOT_FOUND', async () => {
+  test('that does not exist is rejected with NOT_FOUND', async () => {
     const id = 'zzzzzzzzzzzz';
     expect((await refusalOf(gateway, REVOKE, { id })).code).toBe('NOT_FOUND');
     expect((await refusalOf(gateway, UPDATE, { id, input: { name: 'x' } })).code).toBe('NOT_FOUND');
@@ -241,7 +241,7 @@ describe('apiKeys', () => {
     await expectInvalid(LIST, variables, [path]);
   });
 
-  test('rejects a cursor of another list', async () => {
+  test('rejects a cursor from a different list', async () => {
     await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
     const { categories } = await gateway.data('{ categories { pageInfo { endCursor } } }');
     await expectInvalid(LIST, { after: categories?.pageInfo?.endCursor }, ['after']);
@@ -253,7 +253,7 @@ describe('apiKeys', () => {
     return nodes.map(({ name }) => name);
   };
 
-  test('finds keys by the start of the id or a part of the name, ignoring case, without wildcards', async () => {
+  test('finds keys by the start of the id or any part of the name; case is ignored, and wildcards are not supported', async () => {
     const { id } = await gateway.createKey({ name: 'Wild 100%_card\\ shop' });
     await gateway.createKey({ name: 'Wild 100 cards' });
     for (const search of ['wILD 100%', '%_C', '_card', 'D\\ S', id, id.slice(0, 9)])

@@ -133,7 +133,7 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
 
   async function expectRejected(operations: readonly Operation[], caller: string, error: string) {
     const before = await everyRow();
-    // The operations name existing rows, so an operation that ran by mistake would change a row.
+    // The operations use the ids of existing rows, so a write that is not rejected would change a row.
     const answers = await ask(operations, caller, existing);
     expect(answers).toEqual(operations.map(({ name }) => `${name}: ${error}`));
     expect(await everyRow()).toEqual(before);
@@ -150,7 +150,8 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
         caller,
         error,
       );
-      // Callers with a key skip operations that anonymous callers may use too. With ANONYMOUS_ACCESS=none, few are skipped.
+      // For callers with a key, operations that are open to anonymous callers are skipped. With ANONYMOUS_ACCESS=none, only
+      // operations that need no scope are skipped.
       const allowed = EVERYTHING.filter((operation) => may(operation) && !(VALID[caller] && isOpen(operation)));
       const answers = await ask(allowed, caller, UNKNOWN);
       const isRejection = / (UNAUTHENTICATED|FORBIDDEN|RATE_LIMITED|KEY_BANNED|[A-Z_]+_ERROR|SERVICE_\w+)$/;
@@ -158,8 +159,9 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
     },
   );
 
-  test.each(Object.keys(INVALID))('a caller whose key is invalid may do nothing: %s', async (caller) => {
-    // An invalid key must not count as no key. `write` tests all operations; `none` and `read` test those that need no key.
+  test.each(Object.keys(INVALID))('a caller with an invalid key may use no operation: %s', async (caller) => {
+    // A caller with an invalid key must not be treated as anonymous. So with `none` and `read`, only the operations that
+    // are open to anonymous callers are tested.
     const operations = access === 'write' ? EVERYTHING : EVERYTHING.filter(isOpen);
     await expectRejected(operations, caller, '401 UNAUTHENTICATED');
   });
@@ -187,7 +189,7 @@ async function request(access: string, { name }: Operation, headers: Headers, id
   return `${name}: ${response.statusCode} ${code}`;
 }
 
-/** All rows of all tables, without the times at which keys were last used. */
+/** All rows, without the column `last_used_at`, which any request with a key may change. */
 async function everyRow(): Promise<unknown[]> {
   const tables = ['categories', 'pets', 'orders', 'inventory', 'idempotency_keys', 'api_keys'];
   const sql = tables.map(
@@ -196,7 +198,7 @@ async function everyRow(): Promise<unknown[]> {
   return gateway.database.query(statement(sql.join(' union all ')), []);
 }
 
-/** A root field with its required arguments. */
+/** The text of a root field with its required arguments. */
 function textOf(field: GraphQLField<unknown, unknown>, ids: Ids): string {
   const type = getNamedType(field.type);
   const nodeId = Buffer.from(`Pet:${ids.row}`).toString('base64url');

@@ -6,7 +6,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-test('GET /rate_limit reports the quota of the caller, and uses none of it', async () => {
+test("GET /rate_limit reports the caller's quota, and does not use any of the quota", async () => {
   for (const _ of ['first', 'again']) {
     const response = await gateway.server.inject({ url: '/rate_limit' });
     expect([response.statusCode, response.headers['x-ratelimit-remaining']]).toEqual([200, '60']);

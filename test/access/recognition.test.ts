@@ -18,17 +18,17 @@ test.each<[string, (whole: string) => Headers, string]>([
   ['X-API-Key', (whole) => ({ 'x-api-key': whole }), '1000'],
   ['Authorization: Bearer', (whole) => ({ authorization: `Bearer ${whole}` }), '1000'],
   [
-    'the scheme in upper or lower case (RFC 9110, section 11.1)',
+    'the scheme is case-insensitive (RFC 9110, section 11.1)',
     (whole) => ({ authorization: `bEARER ${whole}` }),
     '1000',
   ],
   [
-    'spaces before the credentials (RFC 9110, section 11.4)',
+    'several spaces may precede the credentials (RFC 9110, section 11.4)',
     (whole) => ({ authorization: `Bearer   ${whole}` }),
     '1000',
   ],
-  ['X-API-Key rather than Bearer', (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` }), '1000'],
-  ['without a key it is anonymous, on the plan FREE', () => ({}), '60'],
+  ['X-API-Key wins over Bearer', (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` }), '1000'],
+  ['without a key, the caller is anonymous and has the plan FREE', () => ({}), '60'],
 ])('the caller is identified by its headers: %s', async (_where, headersOf, limit) => {
   const headers = headersOf(key.whole);
   const query = '{ viewer { plan apiKey { id } } }';
@@ -53,7 +53,7 @@ test.each<[string, (whole: string) => Headers, string?]>([
   ['Bearer with an unknown key', () => ({ authorization: `Bearer ps_${ID}_${SECRET}` }), UNKNOWN_KEY],
   ['an empty key', () => ({ 'x-api-key': '' })],
   ['a key id alone', () => ({ 'x-api-key': key.id })],
-  ['another prefix', (whole) => ({ 'x-api-key': whole.replace('ps_', 'sk_') })],
+  ['a wrong prefix', (whole) => ({ 'x-api-key': whole.replace('ps_', 'sk_') })],
   ['an upper-case key id', () => ({ 'x-api-key': `ps_${'A'.repeat(12)}_${SECRET}` })],
   ['a secret that is too short', (whole) => ({ 'x-api-key': whole.slice(0, -1) })],
   ['a secret that is too long', (whole) => ({ 'x-api-key': `${whole}A` })],
@@ -65,7 +65,7 @@ test.each<[string, (whole: string) => Headers, string?]>([
   ['a valid key with another scheme', (whole) => ({ authorization: `Token ${whole}` })],
   ['a valid key without a scheme', (whole) => ({ authorization: whole })],
   ['a wrong X-API-Key beside a valid Bearer', (whole) => ({ 'x-api-key': 'x', authorization: `Bearer ${whole}` })],
-])('%s gets 401, and uses quota of the IP address', async (_name, headersOf, message = NO_KEY) => {
+])('a request with %s gets 401, and uses the quota of its IP address', async (_name, headersOf, message = NO_KEY) => {
   const headers = { ...headersOf(key.whole), origin: 'https://shop.example' };
   const remoteAddress = `192.0.2.${++addresses}`;
   const rest = await read(headers, remoteAddress);
@@ -99,7 +99,7 @@ test('the response does not reveal whether a key id exists', async () => {
   expect(Object.keys(unknown?.headers ?? {})).toEqual(Object.keys(known?.headers ?? {}));
 });
 
-test('a client that guesses secrets gets 429, and uses no quota of the guessed key', async () => {
+test('a client that guesses secrets is rate-limited, and does not use the quota of the key', async () => {
   const remaining = async () =>
     (await gateway.server.inject({ url: '/rate_limit', headers: key.headers })).headers['x-ratelimit-remaining'];
   const before = await remaining();
@@ -109,7 +109,7 @@ test('a client that guesses secrets gets 429, and uses no quota of the guessed k
   expect(await remaining()).toBe(before);
 });
 
-test('only a caller with the secret is told that a key is revoked or expired', async () => {
+test('only a caller that sends the right secret learns that a key is revoked or expired', async () => {
   const expiresAt = new Date(clock + 60_000).toISOString();
   const [revoked, expired] = [await gateway.createKey(), await gateway.createKey({ expiresAt })];
   await gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { revokedAt } }', { id: revoked.id });

@@ -31,7 +31,7 @@ afterAll(async () => {
   await here.close();
 });
 
-/** Rotates a key. @returns its new full text. */
+/** Rotates a key. @returns the whole key with its new secret: `ps_<id>_<secret>`. */
 async function rotate({ id }: Pick<TestKey, 'id'>, graceSeconds?: number): Promise<string> {
   const { rotateApiKey } = await here.data(ROTATE, { id, graceSeconds });
   return String(rotateApiKey?.secret);
@@ -51,14 +51,14 @@ function later(): void {
   jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
 }
 
-/** The key with another character at this position of its secret. */
+/** Changes the character of the secret at position `at`. @returns the whole key. */
 function wrong(whole: string, at = 31): string {
   const position = whole.length - 32 + at;
   return whole.slice(0, position) + (whole[position] === 'a' ? 'b' : 'a') + whole.slice(position + 1);
 }
 
 describe('a rotated key', () => {
-  test('has a new secret, shown once, and is otherwise the same', async () => {
+  test('has a new secret, which is shown once; its other fields do not change', async () => {
     const { id, whole } = await here.createKey({ name: 'Acme', plan: 'PRO', scopes: ['READ'] });
     const { rotateApiKey } = await here.data(ROTATE, { id });
     expect(rotateApiKey).toEqual({
@@ -86,7 +86,7 @@ describe('a rotated key', () => {
     },
   );
 
-  test('without a grace period rejects the old secret at once, and on other instances within 5 s', async () => {
+  test('without a grace period, rejects the old secret at once on the same instance, and within 5 s on others', async () => {
     const { id, whole } = await here.createKey();
     expect(await read(whole, there)).toBe(200);
     const fresh = await rotate({ id }, 0);
@@ -107,7 +107,7 @@ describe('a rotated key', () => {
     expect(new Set(await readAll(...secrets))).toEqual(new Set([401]));
   });
 
-  test('ends subscriptions that use the old secret when the grace period ends', async () => {
+  test('at the end of the grace period, ends subscriptions that use the old secret', async () => {
     const { id, whole } = await here.createKey();
     const client = socketClient(url, { apiKey: whole });
     await rotate({ id }, 60);
@@ -152,7 +152,7 @@ describe('a rotated key', () => {
     ],
     ['a malformed id', { id: '7' }, { paths: ['id'] }, () => undefined],
     ['an unknown id', { id: 'zzzzzzzzzzzz' }, { code: 'NOT_FOUND', paths: [] }, () => undefined],
-  ])('is unchanged after a rejected rotation: %s', async (_what, variables, expected, prepare) => {
+  ])('does not change if its rotation is rejected because of %s', async (_what, variables, expected, prepare) => {
     const key = await here.createKey({ expiresAt: new Date(clock + 60_000).toISOString() });
     await prepare(key);
     const row = () => here.database.query(statement('select * from api_keys where id = $1'), [key.id]);
@@ -172,7 +172,7 @@ describe('a change takes effect at once on the same instance, and within 5 s on 
   test.each<[string, (key: TestKey) => Promise<unknown>, [number, string]]>([
     ['a revocation', revoke, [401, '60']],
     ['a change of plan', ({ id }) => here.data(UPDATE, { id, input: { plan: 'BUSINESS' } }), [200, '1000']],
-  ])('%s', async (_what, change, expected) => {
+  ])('if it is %s', async (_what, change, expected) => {
     const key = await here.createKey({ plan: 'PRO' });
     for (const instance of [here, there]) expect(await status(instance, key)).toEqual([200, '300']);
     await change(key);
@@ -181,7 +181,7 @@ describe('a change takes effect at once on the same instance, and within 5 s on 
     expect(await status(there, key)).toEqual(expected);
   });
 
-  test('a new key is accepted, even by an instance that rejected it before', async () => {
+  test('if it is a new key, even on an instance that rejected the key before', async () => {
     const { id, secret } = newKey();
     const key = { headers: { 'x-api-key': `ps_${id}_${secret}` } };
     expect(await status(there, key)).toEqual([401, '60']);
@@ -194,7 +194,7 @@ describe('a change takes effect at once on the same instance, and within 5 s on 
 });
 
 describe('look-ups of keys', () => {
-  test('concurrent requests with a key share a look-up, but the secret of each request is compared', async () => {
+  test('concurrent requests with the same key id share a look-up, but the secret of each request is checked', async () => {
     const { id, whole } = await here.createKey();
     const lookUps = jest.spyOn(here.database.prisma.apiKey, 'findUnique');
     expect(await readAll(whole, whole, wrong(whole))).toEqual([200, 200, 401]);
@@ -255,7 +255,7 @@ describe('look-ups of keys', () => {
     const send = async (whole: string) =>
       (await ask(url, { path: '/pets', headers: { 'x-api-key': whole } }, agent)).status;
 
-    test('another secret is rejected, and the valid key still accepted', async () => {
+    test('a wrong secret is rejected, and the valid key is still accepted', async () => {
       const { whole } = key;
       for (const other of [wrong(whole, 0), wrong(whole, 15), wrong(whole), `${whole}a`, whole.slice(0, -1)]) {
         expect(await send(whole)).toBe(200);

@@ -27,7 +27,7 @@ test('the errors of GraphQL and REST name the scope that the key lacks', async (
   expect(rest.headers).not.toHaveProperty('www-authenticate');
 });
 
-test('an anonymous caller without the scope gets 401 and WWW-Authenticate', async () => {
+test('an anonymous caller that lacks the scope gets 401 with the header WWW-Authenticate', async () => {
   expect(await gateway.graphql('{ apiKeys { totalCount } }', undefined, ANONYMOUS)).toMatchObject({
     status: 401,
     data: undefined,
@@ -56,14 +56,14 @@ test.each([
   `mutation { ${CREATE} ... on Mutation { ${ADMIN} } }`,
   `mutation { ${CREATE} ...more } fragment more on Mutation { ${ADMIN} }`,
   `mutation ($yes: Boolean = true) { ${CREATE} ${ADMIN.replace(') {', ') @include(if: $yes) {')} }`,
-])('no part of an operation runs if one field lacks the scope: %s', async (query) => {
+])('no field of an operation runs if the key lacks the scope of one field: %s', async (query) => {
   const { headers } = await gateway.createKey({ scopes: ['WRITE'] });
   const { status, data } = await gateway.graphql(query, undefined, headers);
   expect([status, data]).toEqual([403, undefined]);
   expect(await gateway.data('{ categories { totalCount } }')).toEqual({ categories: { totalCount: 0 } });
 });
 
-test('a skipped field needs no scope', async () => {
+test('a field that @include skips needs no scope', async () => {
   const query = 'query ($no: Boolean!) { pets { totalCount } apiKeys @include(if: $no) { totalCount } }';
   expect((await gateway.graphql(query, { no: false }, reader)).status).toBe(200);
   expect((await gateway.graphql(query, { no: true }, reader)).status).toBe(403);

@@ -34,7 +34,7 @@ describe('in the application', () => {
   });
   afterAll(() => gateway.close());
 
-  test('the secret is in no column of any table, and its hash is in only one column', async () => {
+  test('no table contains the secret of a key, and only the table api_keys contains its hash', async () => {
     await gateway.app.inject({ url: '/pets', headers: key.headers });
     const select = (sql: string) => gateway.database.query<{ text: string }>(statement(sql), []);
     const tables = await select(`select quote_ident(table_schema) || '.' || quote_ident(table_name) as text
@@ -50,7 +50,7 @@ describe('in the application', () => {
     expect(found).toEqual(['public.api_keys: its hash']);
   });
 
-  test('no response contains the secret or the hash of a key once it has been shown', async () => {
+  test('after the response that creates a key, no response contains its secret or the hash of the secret', async () => {
     const fields = 'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
     const id = `id: "${key.id}"`;
     const { whole, headers } = key;

@@ -40,7 +40,7 @@ function record({ every = 3_600_000, maxEntries = 1000 } = {}): UsageRecorder {
   return new UsageRecorder(breaking(), { now: () => now, every, maxEntries, onState });
 }
 
-/** The requests of a caller on each of the last days, as another process reads them. */
+/** The requests of a caller on each of the last `days` days. A separate recorder reads them, as another process would. */
 async function daily(caller: string, days = 1): Promise<number[]> {
   const reader = record();
   const usage = await new UsageService(reader, () => now).daily(database, [caller], days);
@@ -50,7 +50,7 @@ async function daily(caller: string, days = 1): Promise<number[]> {
 
 const saved = async (caller: string) => (await daily(caller))[0];
 
-test('a failed save is retried, together with the requests counted since then', async () => {
+test('after a failed save, the next save includes all requests that are not saved yet', async () => {
   const recorder = record();
   recorder.count('unlucky', 5, 1, 0);
   expect(recorder.unsavedMs).toBe(0);
@@ -69,7 +69,7 @@ test('a failed save is retried, together with the requests counted since then', 
   await recorder.stop();
 });
 
-test('a failed save at shutdown does not keep the process from ending', async () => {
+test('the recorder stops even if its last save fails', async () => {
   const recorder = record();
   recorder.count('lost', 5, 0, 0);
   failures = 1;
@@ -86,7 +86,7 @@ test('usage is saved periodically, and when the recorder stops', async () => {
   expect(await saved('periodic')).toBe(4);
 });
 
-test('processes that save the same keys at once neither deadlock nor lose a request', async () => {
+test('processes that save usage of the same keys at the same time neither deadlock nor lose a request', async () => {
   const recorders = Array.from({ length: 6 }, () => record());
   const keys = Array.from({ length: 40 }, (_, i) => `shared ${i}`);
   for (let round = 0; round < 5; round++) {
@@ -114,7 +114,7 @@ test('a request counts for the day on which it was made, even if it is saved lat
   expect(await daily('night owl', 2)).toEqual([5, 2]);
 });
 
-test('a limited number of callers is counted between two saves; further callers are ignored', async () => {
+test('between two saves, the recorder counts at most maxEntries callers, and ignores further callers', async () => {
   const recorder = record({ maxEntries: 2 });
   for (const caller of ['a', 'b', 'c', 'a', 'd']) recorder.count(caller, 1, 0, 0);
   await recorder.flush();

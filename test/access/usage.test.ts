@@ -43,9 +43,9 @@ async function ask({ headers }: TestKey, times = 1, of = gateway): Promise<numbe
 
 const TWO = '{ a: pets { nodes { id } } b: pets { nodes { id } } viewer { plan } }';
 
-describe('usage counts', () => {
+describe('the usage of a key counts', () => {
   test.each<[string, number, string[]]>([
-    ['each REST call, and each counted root field', 4, ['/pets', '/pets', TWO]],
+    ['each REST request, and each root field that uses quota', 4, ['/pets', '/pets', TWO]],
     ['one request for an operation that fails before any field runs', 2, ['/nowhere', '{ pets { colour } }']],
     [
       'no requests that are free of quota',
@@ -65,7 +65,7 @@ describe('usage counts', () => {
     expect(told['x-ratelimit-remaining']).toBe(String(100 - requests));
   });
 
-  test('a rejected operation as one refused request, whatever its cost, and a ban when the ban begins', async () => {
+  test('each rejected operation as one refused request, whatever its cost, and each ban when the ban begins', async () => {
     const key = await createKey(5);
     await ask(key, 5);
     await gateway.graphql(TWO, {}, key.headers);
@@ -76,7 +76,7 @@ describe('usage counts', () => {
     expect(await today(key)).toMatchObject({ requests: 5, refused: 23, bans: 1 });
   });
 
-  test('requests per day in UTC, with zero for days without requests, newest day last', async () => {
+  test('the requests of each UTC day, including days without requests, from the oldest to the newest day', async () => {
     const key = await createKey(100);
     await ask(key, 3);
     clock = Date.parse('2026-11-25T23:59:59.999Z');
@@ -92,7 +92,7 @@ describe('usage counts', () => {
 });
 
 describe('the sums of requests', () => {
-  test('are exact if several instances count at the same time, and after they restart', async () => {
+  test('are exact when several instances count at the same time, and after instances restart', async () => {
     const key = await createKey(1_000_000);
     const instance = () => gateway.another({}, () => clock);
     const [one, two] = await Promise.all([instance(), instance()]);
@@ -105,7 +105,7 @@ describe('the sums of requests', () => {
     expect(await today(key)).toMatchObject({ requests: 307 });
   });
 
-  test('never lose or repeat a request while they are saved', async () => {
+  test('neither lose nor repeat a request during a save', async () => {
     const key = await createKey(1_000_000);
     const top = () => gateway.data('{ topCallers(first: 1) { requests } }');
     for (let sent = 1; sent <= 20; sent++) {
@@ -115,7 +115,7 @@ describe('the sums of requests', () => {
     }
   });
 
-  test('are saved without a statement for each request', async () => {
+  test('are saved with a few statements, not one for each request', async () => {
     const key = await createKey(1_000_000);
     await ask(key);
     const log = StatementLog.of(gateway.database);
@@ -159,7 +159,7 @@ describe('usage is shown', () => {
     expect(log.texts.filter((text) => /from usage_days/.test(text))).toHaveLength(1);
   });
 
-  test('for anonymous callers, only to admins and as one sum', async () => {
+  test('to admins as one sum for all anonymous callers, but not to anonymous callers themselves', async () => {
     const sum = async () => (await topCallers('first: 100')).find(([id]) => id === undefined)?.[1] ?? 0;
     const before = await sum();
     for (const remoteAddress of ['192.0.2.1', '192.0.2.2', '2001:db8::1'])
@@ -170,7 +170,7 @@ describe('usage is shown', () => {
     expect([rest.statusCode, rest.json()]).toEqual([200, []]);
   });
 
-  test('for the callers with the most requests, in descending order', async () => {
+  test('to admins for the callers with the most requests, in descending order', async () => {
     clock = NOON + 900 * DAY;
     const [a, b, c] = await Promise.all([createKey(500), createKey(500), createKey(500)]);
     await ask(a, 20);
@@ -198,7 +198,7 @@ describe('usage is shown', () => {
   });
 });
 
-test.each(['0', '401', '-1', '1.5', 'week', ''])('GET /usage rejects %j days', async (days) => {
+test.each(['0', '401', '-1', '1.5', 'week', ''])('GET /usage rejects %j as the value of days', async (days) => {
   const { statusCode, body } = await gateway.app.inject({ url: `/usage?days=${days}` });
   expect([statusCode, JSON.parse(body)]).toMatchObject([
     400,

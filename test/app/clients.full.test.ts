@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('with the published schema and OpenAPI document,', () => {
-  test("Relay's compiler succeeds with its setting for nodeId, and generates a refetch by node", () => {
+  test("Relay's compiler succeeds with nodeId as its id field, and its refetch queries use the field node", () => {
     expect(told.relay).toEqual({
       status: 0,
       said: '',
@@ -69,7 +69,7 @@ async function seenBy(client: string, environment: Record<string, string> = {}):
   return JSON.parse(stdout);
 }
 
-test('openapi-fetch follows Link headers, places an order once, and handles errors by code', async () => {
+test('openapi-fetch follows Link headers, places a repeated order only once, and handles errors by their code', async () => {
   expect(await seenBy('rest')).toEqual({
     pets: ['1 Rex', '2 Bello', '3 Tom'],
     orders: [2, 2, 'sold out'],
@@ -128,13 +128,13 @@ test('Relay refetches pages, adds and deletes edges, gets live events, and keeps
     seen: [['Renamed'], ['Renamed', 'Elsewhere'], ['Luna', 'Renamed', 'Elsewhere'], ['Renamed', 'Elsewhere']],
     change: { petChanged: { kind: 'UPDATED', pet: { name: 'Live' } } },
     live: ['Renamed', 'Live'],
-    // Category 1, pet 1 and order 1 have the same id.
+    // Category 1, pet 1 and order 1 have the same id, but separate records.
     category: 'Dogs',
     order: { quantity: 2, pet: { name: 'Renamed' } },
   });
 });
 
-test('Apollo Client joins the pages of every list, supports fragments on Node, and loses nothing in its cache', async () => {
+test('Apollo Client merges the pages of every list, supports fragments on Node, and keeps earlier results in its cache', async () => {
   await fillShop(gateway.database);
   for (const sql of [
     "insert into pets (name, category_id) select 'Pet ' || i, 1 from generate_series(4, 6) i",
@@ -154,7 +154,7 @@ test('Apollo Client joins the pages of every list, supports fragments on Node, a
       ofCategory: ['Rex', 'Bello', 'Pet 4', 'Pet 5', 'Pet 6'],
       ofPet: ['1', '2', '3', '4', '5'],
     },
-    // The result of one query stays in the cache after another query reads other fields of the same object.
+    // The results of earlier queries stay in the cache after later queries read other fields of the same objects.
     viewer: {
       viewer: { __typename: 'Viewer', plan: 'ENTERPRISE', rateLimit: { __typename: 'RateLimit', plan: 'ENTERPRISE' } },
     },
@@ -165,7 +165,7 @@ test('Apollo Client joins the pages of every list, supports fragments on Node, a
   });
 });
 
-test('urql repeats a query after an outage, but a mutation only with an Idempotency-Key', async () => {
+test('urql retries a query that failed in an outage, but retries a mutation only if it has an Idempotency-Key', async () => {
   const outage = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   const list = jest.spyOn(PetService.prototype, 'list').mockImplementationOnce(outage);
   const place = jest.spyOn(OrderService.prototype, 'place');

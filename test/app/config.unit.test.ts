@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigError, readConfig } from '../../src/app/config';
 
-test('the defaults are those documented', () => {
+test('the default settings have the documented values', () => {
   expect(readConfig({})).toEqual({
     PORT: 4000,
     HOST: '127.0.0.1',
@@ -92,7 +92,7 @@ const INVALID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(INVALID).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-  '%s=%j is rejected in one line that names the variable and no secret',
+  '%s=%j is rejected with a one-line error that names the variable and contains no secret',
   (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be (?!.*hunter2)[^\n]+$`));
@@ -107,7 +107,7 @@ test.each<[environment: Record<string, string>, message: string]>([
   [{ ...POSTGRES, WEB_CONCURRENCY: '2' }, 'REDIS_URL must be set when WEB_CONCURRENCY is more than 1'],
   [{ METRICS_PORT: '4000' }, 'METRICS_PORT must be another port than PORT, which is 4000'],
   [{ TRUSTED_DOCUMENTS_ONLY: 'true' }, 'TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true'],
-])('%j is rejected', (environment, message) => {
+])('the settings %j are rejected', (environment, message) => {
   expect(() => readConfig(environment)).toThrow(new ConfigError(message));
 });
 
@@ -116,6 +116,6 @@ test.each<Record<string, string>>([
   { ...REDIS, WEB_CONCURRENCY: '1' },
   { PORT: '0', METRICS_PORT: '0' },
   { TRUSTED_DOCUMENTS: '/list.json', TRUSTED_DOCUMENTS_ONLY: 'true' },
-])('%j is accepted', (environment) => {
+])('the settings %j are accepted', (environment) => {
   expect(() => readConfig(environment)).not.toThrow();
 });

@@ -24,14 +24,15 @@ const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manif
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
-/** Packages that no file here imports. Scripts run these commands. The generated client imports {@link UNSEEN}. */
+/** Packages that no file imports, and their commands, which scripts in package.json run. */
 const COMMANDS: Record<string, string> = {
   '@biomejs/biome': 'biome',
   jest: 'jest',
 };
+/** Packages that only the generated Prisma client imports. */
 const UNSEEN = ['@prisma/client'];
 
-/** Every source, script and test with its imports (except the file that only Relay's compiler reads). */
+/** Every source, script and test with its imports. */
 const FILES = ['src', 'test', 'bench', 'prisma', 'docs']
   .flatMap((directory) =>
     readdirSync(join(PROJECT, directory), { recursive: true, withFileTypes: true })
@@ -107,7 +108,7 @@ test('docs/dependencies.md says why each version is overridden', () => {
 test.each([
   ['the project', 'package-lock.json', { ...DECLARED, ...overrides }],
   ['the benchmark', 'bench/package-lock.json', { ...BENCH.dependencies, ...BENCH.devDependencies, ...BENCH.overrides }],
-])('%s pins its direct dependencies, and locks the rest by hash', (_what, path, declared) => {
+])('%s pins exact versions of its direct dependencies, and locks all packages by hash', (_what, path, declared) => {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(read(path));
   const locked = Object.entries(packages).filter(([name]) => name !== '');
   expect(locked.length).toBeGreaterThan(10);

@@ -13,21 +13,21 @@ import { blocksOf, Reader, stepsOf } from './documented';
 
 const run = promisify(execFile);
 
-/** Runs a command in a terminal, so that its output is what a user sees. */
+/** Wraps a command so that it runs in a terminal. Its output is then the same as for a user. */
 function inTerminal(line: readonly string[]): [string, ...string[]] {
   return process.platform === 'darwin'
     ? ['script', '-q', '/dev/null', ...line]
     : ['script', '-qec', line.join(' '), '/dev/null'];
 }
 
-/** Types the commands of a page, and expects the output that the page shows. */
+/** Runs the commands of a page, and expects the output that the page shows. */
 async function expectOutputs(steps: ReturnType<typeof stepsOf>, url: string, adminKey: string): Promise<void> {
   const reader = new Reader(url, adminKey);
   expect(steps.length).toBeGreaterThan(0);
   for (const step of steps) expect([step.commands, await reader.type(step)]).toEqual([step.commands, step.output]);
 }
 
-test('the README shows what a start prints in a terminal, and the responses to its requests', async () => {
+test('the README shows exactly what a start prints in a terminal, and the responses to its example requests', async () => {
   const environment = { LOG_LEVEL: 'silent', PATH: process.env.PATH ?? '' };
   const installation = new Installation(environment, inTerminal(quick(command('main'))));
   try {
@@ -58,8 +58,8 @@ function writeBeside(name: string, text: string): string {
   return file;
 }
 
-test('the client in docs/limits.md waits for the Retry-After of a 429, and then succeeds', async () => {
-  // The clock of the gateway stands still at `at`. Once `start` is set, it runs.
+test('after a 429 response, the client in docs/limits.md waits as long as Retry-After says, and then succeeds', async () => {
+  // The clock of the gateway is stopped at `at` until `start` is set. From then on, the clock runs.
   const clock = { at: Date.now(), start: 0 };
   const gateway = await startGateway({}, () => clock.at + (clock.start && Date.now() - clock.start));
   const url = await gateway.listen();
@@ -97,7 +97,7 @@ async function openShop(page: string): Promise<Gateway> {
   return shop;
 }
 
-// `sh no-run` blocks are not run.
+// The test skips blocks marked `sh no-run`.
 test.each([
   ...[
     'getting-started',
@@ -118,7 +118,7 @@ test.each([
   }
 });
 
-test('docs/live-events.md shows events as both transports deliver them', async () => {
+test('the clients in docs/live-events.md receive the events that the page shows, over both transports', async () => {
   const shop = await openShop('live-events');
   const url = await shop.listen();
   const [step] = stepsOf('docs/live-events.md');

@@ -12,14 +12,14 @@ import { blocksOf, PAGES, textOf } from './documented';
 
 const EVERYTHING = PAGES.map(textOf).join('\n');
 
-/** The first group of each match. */
+/** The text of the first capturing group in each match. */
 const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, group]) => String(group));
 
 /** The pages and the other documents of the repository. */
 const DOCUMENTS = [...PAGES, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'];
 
-// Excludes files named `customers` or `bookshop`: in the guides, the reader writes them.
-test.each(DOCUMENTS)('every file that %s names exists', (page) => {
+// Ignores files named `customers` or `bookshop`, because readers of the guides create these files themselves.
+test.each(DOCUMENTS)('every file named in %s exists', (page) => {
   const prose = textOf(page).replace(/```[\s\S]*?```/g, '');
   const named = found(
     prose,
@@ -30,7 +30,7 @@ test.each(DOCUMENTS)('every file that %s names exists', (page) => {
   expect(named.filter((path) => !roots.some((root) => existsSync(join(PROJECT, root, path))))).toEqual([]);
 });
 
-test('every script that the documents name exists', () => {
+test('every npm script named in the documents exists', () => {
   const { scripts } = JSON.parse(textOf('package.json'));
   const named = found(DOCUMENTS.map(textOf).join('\n'), /npm run (?:--silent |-s )?([a-z:]+)/g);
   expect(named.length).toBeGreaterThan(8);
@@ -59,7 +59,7 @@ test.each([
   expect(names.filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
 });
 
-test('every metric is named by a guide', async () => {
+test('every metric is mentioned in a guide', async () => {
   const gateway = await startGateway();
   const { body } = await gateway.app.inject({ url: '/metrics' });
   await gateway.close();
@@ -82,7 +82,7 @@ test('the page /admin offers every plan', () => {
   expect(textOf('src/portal/public/admin-dialogs.js')).toContain(`const PLANS = [${names}];`);
 });
 
-test('every TypeScript example in the documentation is from a client that a test runs', () => {
+test('every TypeScript example in the documentation is part of a client that a test runs', () => {
   const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts']
     .map((name) => readFileSync(join(__dirname, 'clients', name), 'utf8'))
     .join('\n');

@@ -58,12 +58,12 @@ export class Reader {
 
   /**
    * Types the commands.
-   * @returns the output that the page shows if the actual output matches it, else the actual output. White space and texts
+   * @returns the output on the page if the actual output matches it, otherwise the actual output. White space and texts
    *   that match {@link VARIES} may differ.
    * @throws Error if a command fails
    */
   async type({ commands, output }: Step): Promise<string> {
-    // Replaces a key before its id, because the key contains the id.
+    // Longest texts first: a whole key must be replaced before its id, which is a part of the key.
     const longestFirst = [...this.here.keys()].sort((a, b) => b.length - a.length);
     const documented = new RegExp(longestFirst.map(literal).join('|'), 'g');
     const typed = commands.replace(documented, (found) => this.here.get(found) ?? found);

@@ -31,7 +31,7 @@ describe('before anything is compiled', () => {
   test.each([
     ...[['12.22.12', false] as const, ['18.20.8', false] as const, ['20.18.3', false] as const],
     ...[['20.19.0', true] as const, ['22.1.0', true] as const, ['100.0.0', true] as const],
-  ])('Node %s passes the version check: %s; a rejection is one line', async (version, isAccepted) => {
+  ])('the version check accepts Node %s: %s; a rejection is a one-line error', async (version, isAccepted) => {
     put(
       'version.cjs',
       `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`,
@@ -41,13 +41,13 @@ describe('before anything is compiled', () => {
     expect([code, stderr]).toEqual(isAccepted ? [0, ''] : [1, rejection]);
   });
 
-  test('each command that compiles checks the version first', () => {
+  test('each command that compiles TypeScript checks the Node version first', () => {
     const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     for (const name of ['prestart', 'preseed', 'predump', 'prerestore', 'prekeys'])
       expect(scripts[name]).toMatch(/^\(?node src\/app\/prestart\.cjs && /);
   });
 
-  test('the first start says that it takes a while, and generates the Prisma client if it is missing', async () => {
+  test('the first start prints that it takes a while, and generates a missing Prisma client', async () => {
     put('package.json', '{ "engines": { "node": ">=20.19.0" } }');
     put('src/app/prestart.cjs', readFileSync(join(PROJECT, 'src/app/prestart.cjs'), 'utf8'));
     put('prisma/generate.mjs', "process.stderr.write('generating fails\\n'); process.exit(1);");
@@ -77,7 +77,7 @@ test('a name in .env that is not a setting is reported', async () => {
   ]);
 });
 
-test('seed fails with advice while a gateway has the embedded database open', async () => {
+test('npm run seed fails while a gateway uses the embedded database, and says what to do', async () => {
   const unlock = lockDirectory(directory);
   const { code, stderr } = await runTypeScript('src/app/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).ended;
   unlock();

@@ -4,7 +4,7 @@ import ts from 'typescript';
 /** An import in a source file. `from` is the path of a project file, without its suffix, or a package. */
 export interface Import {
   readonly from: string;
-  /** Whether it imports only types, and so does not exist at run time. */
+  /** Whether only types are imported. Such an import does not exist at run time. */
   readonly typeOnly: boolean;
 }
 
@@ -55,7 +55,7 @@ function isImportCall({ expression }: ts.CallExpression): boolean {
   return isRequire || expression.kind === ts.SyntaxKind.ImportKeyword;
 }
 
-/** `process.env`, `process['env']`, and `process` assigned or destructured as a whole. */
+/** Whether a node reads the environment: `process.env`, `process['env']`, or a variable initialized with `process`. */
 function isEnvironment(node: ts.Node): boolean {
   const isProcess = (inner: ts.Node | undefined) => !!inner && ts.isIdentifier(inner) && inner.text === 'process';
   if (ts.isPropertyAccessExpression(node)) return isProcess(node.expression) && node.name.text === 'env';

@@ -45,7 +45,7 @@ test('--help, -h and no command print the usage', async () => {
 });
 
 describe('create', () => {
-  test('prints the key as a table, and its full text once', async () => {
+  test('prints a table with the fields of the key, and the whole key exactly once', async () => {
     const text = await run(['create', '--name', 'Acme', '--plan', 'pro', '--scopes', 'read']);
     const [, whole = ''] = /^The key, shown only once:\n\n {2}(ps_[0-9a-z]{12}_[0-9A-Za-z]{32})$/m.exec(text) ?? [];
     const row = { id: whole.split('_')[1], name: 'Acme', plan: 'PRO', scopes: 'READ' };
@@ -75,7 +75,7 @@ describe('create', () => {
   });
 });
 
-test('list prints all keys, newest first, across all pages, and no secret', async () => {
+test('list prints the keys of all pages, newest first, and no secret', async () => {
   for (let i = 0; i < 101; i++) await gateway.createKey({ name: `one of many ${i}` });
   const keys: { id: string; name: string }[] = await json('list');
   const names = Array.from({ length: 101 }, (_, i) => `one of many ${100 - i}`);
@@ -109,7 +109,7 @@ describe('rotate', () => {
     [['--grace', '90s'], 90],
     [['--grace', '30m'], 1800],
     [['--grace', '7d'], 604_800],
-  ])('with %j keeps the old secret for %i seconds', async (args, seconds) => {
+  ])('with the options %j keeps the old secret valid for %i seconds', async (args, seconds) => {
     const { id, whole } = await gateway.createKey();
     const before = Date.now();
     expect(await json('rotate', id, ...args)).toMatchObject({ secret: expect.stringMatching(/^ps_/), apiKey: { id } });
@@ -152,7 +152,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('without an id prints the callers with the most requests, all anonymous callers as one row', async () => {
+  test('without an id, prints the callers with the most requests, and one row for all anonymous callers', async () => {
     await gateway.app.inject({ url: '/pets', headers: { 'x-api-key': undefined } });
     const callers = tableOf(await run(['usage', '--days', '1']));
     expect(callers.map(({ id }) => id)).toEqual(expect.arrayContaining(['testadmin000', 'anonymous']));
@@ -165,7 +165,7 @@ describe('the gateway and the key are taken from', () => {
   const NOWHERE = { PETSTORE_URL: 'http://127.0.0.1:2', PETSTORE_API_KEY: 'x' };
   test.each<[string, (url: string) => Record<string, string>, boolean?]>([
     ['--url and --key', () => ({}), true],
-    ['--url and --key rather than the environment', () => NOWHERE, true],
+    ['--url and --key even if the environment has other values', () => NOWHERE, true],
     ['PORT, if there is no URL', (url) => ({ PORT: new URL(url).port, PETSTORE_URL: '', PETSTORE_API_KEY: ADMIN_KEY })],
     [
       'ADMIN_API_KEY, if there is no other key',
@@ -240,7 +240,7 @@ test('a key without the scope fails with a readable error', async () => {
   );
 });
 
-test('a server that is not a gateway is reported as such, whatever it responds', async () => {
+test('if the server is not a gateway, the error says so, whatever the server responds', async () => {
   let body = '';
   const other = createServer((_request, response) => response.writeHead(404).end(body)).listen(0, '127.0.0.1');
   await once(other, 'listening');

@@ -6,7 +6,7 @@ import { readSource } from './imports';
 const PROJECT = join(__dirname, '..', '..');
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8');
 
-/** The module of a file: `rest` of `src/rest/adapter`, `main` of `src/main`. */
+/** The module of a file: `rest` for `src/rest/adapter`, `main` for `src/main`. */
 const moduleOf = (path: string) => (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 
 /** The modules of the domains: `petstore` and `access`. */
@@ -14,7 +14,7 @@ const DOMAINS = readSource('src/app/domains.ts', read('src/app/domains.ts'))
   .imports.map(({ from }) => moduleOf(from))
   .filter((module) => module !== 'rest');
 
-/** The modules of src from top to bottom. A module imports only itself and modules of lower levels (docs/architecture.md). */
+/** The modules of src from top to bottom. A module imports only from itself and from lower levels (docs/architecture.md). */
 const LEVELS = [
   ['main'],
   ['app'],
@@ -37,7 +37,7 @@ const SOURCES = readdirSync(join(PROJECT, 'src'), { recursive: true, withFileTyp
 
 const levelOf = (path: string) => LEVELS.findIndex((modules) => modules.includes(moduleOf(path)));
 
-/** The imports that match, each as the text `path imports from`. */
+/** The imports for which `isFound` returns true, each as text: `path imports from`. */
 const importsWhere = (isFound: (path: string, from: string, typeOnly: boolean) => boolean) =>
   SOURCES.flatMap(({ path, imports }) =>
     imports.filter(({ from, typeOnly }) => isFound(path, from, typeOnly)).map(({ from }) => `${path} imports ${from}`),
@@ -53,7 +53,7 @@ describe('the layout of src', () => {
     expect(SOURCES.map(({ path }) => path).filter((path) => levelOf(path) === -1)).toEqual([]);
   });
 
-  test('has no module that docs/architecture.md does not describe', () => {
+  test('has only modules that docs/architecture.md describes', () => {
     const cells = [...read('docs/architecture.md').matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell]) => cell).join(' ');
     expect(LEVELS.flat().filter((module) => module !== 'main' && !cells.includes(`${module}/`))).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe('the layout of src', () => {
 });
 
 describe('other packages', () => {
-  test('are imported by their public entry points, not by internal files', () => {
+  test('are imported through their public entry points, not through internal files', () => {
     expect(placesOf(/'(graphql|type-graphql|fastify|pg|graphql-ws|ws|dataloader|ioredis)\/[^']*'/g)).toEqual([]);
     expect(placesOf(/'[^'.][^']*\/(dist|lib|build|internal|src)\/[^']*'/g)).toEqual([]);
   });

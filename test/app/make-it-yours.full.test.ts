@@ -16,12 +16,12 @@ const run = promisify(execFile);
 const NOT_CLONED =
   /^(\.git|dist|data|node_modules|bench\/(node_modules|results)|src\/(database\/generated|portal\/vendor))$/;
 
-/** Creates a copy like a fresh clone, whose `node_modules` link to the packages installed here. */
+/** Copies the project like a fresh clone. In the copy, `node_modules` contains links to the packages installed here. */
 function clone(): string {
   const copy = mkdtempSync(join(tmpdir(), 'bookshop-'));
   cpSync(PROJECT, copy, { recursive: true, filter: (path) => !NOT_CLONED.test(relative(PROJECT, path)) });
   mkdirSync(join(copy, 'node_modules'));
-  // The tests of the copy must not share the cache of these tests.
+  // The copy needs a cache of its own, because its tests must not use the cache of these tests.
   for (const name of readdirSync(join(PROJECT, 'node_modules')).filter((each) => each !== '.cache'))
     symlinkSync(join(PROJECT, 'node_modules', name), join(copy, 'node_modules', name));
   return copy;
@@ -73,7 +73,7 @@ const get = async (path: string, options?: RequestInit) => {
 const send = (method: string, path: string, body: object, headers = {}) =>
   get(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
 
-test('the bookshop prints its name and address, and answers as the page shows', async () => {
+test('the bookshop prints its name and URL, and the commands on the page print the output shown there', async () => {
   expect(gateway.stdout).toContain(`Bookshop Gateway 1.0.0 serves at ${gateway.url}`);
   expect(gateway.report.REST).toBe(`${gateway.url}/books`);
   const reader = new Reader(gateway.url, '');

@@ -18,7 +18,7 @@ behindHaProxy('behind a load balancer,', () => {
       'option httpchk GET /readyz',
       'default-server inter 100ms fall 1 rise 1',
       'timeout check 2s',
-      // HAProxy tries another gateway if it cannot connect.
+      // If HAProxy cannot connect to one gateway, it tries the other gateway.
       'option redispatch 1',
       'monitor-uri /all-ready',
       `monitor fail if { nbsrv lt ${ports.length} }`,

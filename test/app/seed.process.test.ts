@@ -27,7 +27,7 @@ describe('sample data of 2500 pets', () => {
     size = await loadSampleData(database, PETS, (done, total) => progress.push([done, total]));
   });
 
-  test('has the requested size, and reports progress', async () => {
+  test('has the requested size, and the progress of loading is reported', async () => {
     expect(size).toEqual({ categories: 25, pets: PETS, orders: 1250, inventory: expect.any(Number) });
     expect(await row(TABLES.map((t) => `(select count(*)::int from ${t}) as ${t}`).join(', '))).toEqual(size);
     const total = size.pets + size.orders;
@@ -68,7 +68,7 @@ describe('sample data of 2500 pets', () => {
 describe('sample data', () => {
   beforeEach(() => emptyDatabase(database));
 
-  test('is the same for the same number of pets, and differs for another number', async () => {
+  test('is the same for the same number of pets, and different for a different number', async () => {
     const load = async (pets: number) => {
       await emptyDatabase(database);
       await loadSampleData(database, pets);
@@ -93,7 +93,7 @@ describe('sample data', () => {
     ]);
   });
 
-  test('leaves the next ids free, and does not reuse ids in an emptied database', async () => {
+  test('advances the id sequences, and does not reuse ids in an emptied database', async () => {
     await loadSampleData(database, 10);
     const { prisma } = database;
     expect(await prisma.category.create({ data: { name: 'Dogs' } })).toMatchObject({ id: 3n });

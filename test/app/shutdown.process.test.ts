@@ -22,7 +22,7 @@ function send(url: string, ...head: string[]): Socket {
   return socket;
 }
 
-/** Sends a request without its body, and waits until the server expects the body. @returns the connection and its data. */
+/** Sends the head of a request, and waits until the server expects the body. `received` returns the data received so far. */
 async function sendHead(url: string, length: number): Promise<{ socket: Socket; received: () => string }> {
   const type = 'Content-Type: application/json';
   const socket = send(url, 'POST /graphql HTTP/1.1', type, `Content-Length: ${length}`, 'Expect: 100-continue');
@@ -50,7 +50,7 @@ test.each([0, 700])(
     expect(took).toBeLessThan(8000);
     const tried = await load.stop();
     expect(tried.length).toBeGreaterThan(before);
-    // ECONNREFUSED is expected: each client stops at its first refused connection.
+    // Each client stops at its first refused connection, so ECONNREFUSED is expected.
     expect(tried.filter((one) => !isServed(one) && one.error !== 'ECONNREFUSED')).toEqual([]);
     expect(tried.filter(({ connection }) => connection === 'close')).not.toEqual([]);
 
@@ -63,10 +63,10 @@ test.each([0, 700])(
 );
 
 const CONNECTIONS = 100;
-/** How often the tests are repeated, because the connections race with the signal. */
+/** How often each test is repeated. In each run, the connections and the signal may arrive in a different order. */
 const BURSTS = 3;
 
-describe('100 connections opened just before SIGTERM are all answered', () => {
+describe('requests on 100 connections opened just before SIGTERM are all answered', () => {
   async function expectAnswers(gateway: GatewayProcess): Promise<void> {
     const answers = Array.from({ length: CONNECTIONS }, async (_, index) => {
       const path = index % 2 ? '/categories' : '/livez';
@@ -112,7 +112,7 @@ test('a request in progress at SIGTERM is answered, and its connection is then c
   expect(rest.at(-1)).toMatchObject({ level: 'info', msg: 'stopped', unfinished: 0 });
 });
 
-test('a request that takes more than 10 seconds after SIGTERM is dropped', async () => {
+test('a request that is still in progress 10 seconds after SIGTERM is dropped', async () => {
   const gateway = await installation.start({ REQUEST_TIMEOUT_MS: '60000' });
   const { socket } = await sendHead(gateway.url, 100);
   const started = performance.now();
@@ -164,7 +164,7 @@ describe('with a Redis that cannot be reached', () => {
     expect(warnings()).toMatchObject([{ limits: 'fallback', redis: '127.0.0.1:2', reason }, { events: 'alone' }]);
   });
 
-  test('after SIGTERM /readyz fails, requests succeed during the delay, and subscribers may reconnect', async () => {
+  test('after SIGTERM, /readyz fails, requests succeed during the delay, and subscriptions end so that clients reconnect', async () => {
     const gateway = await alone.running();
     const { url } = gateway;
     const subscription = 'subscription { petChanged { petId } }';

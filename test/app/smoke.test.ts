@@ -9,7 +9,7 @@ const installation = new Installation({
 });
 afterAll(() => installation.remove());
 
-test('the process starts, answers over REST, GraphQL, WebSocket and event streams, and SIGTERM ends it with 0', async () => {
+test('the process responds over REST, GraphQL, WebSocket and event streams, and exits with code 0 on SIGTERM', async () => {
   const gateway = await installation.start();
   const created = await fetch(`${gateway.url}/categories`, {
     method: 'POST',

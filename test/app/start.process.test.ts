@@ -31,7 +31,7 @@ async function hasCategory(gateway: GatewayProcess, id: string): Promise<boolean
   return data.category?.name === 'Dogs';
 }
 
-/** Starts a process that must fail to start. @returns the line of its error, without the program's name. */
+/** Starts a process that must fail to start. @returns its one-line error, without the name of the program. */
 async function failedStart(environment: Record<string, string>): Promise<string> {
   const { code, stdout, stderr } = await new GatewayProcess({ PORT: '0', ...environment }).ended;
   expect([code, stdout]).toEqual([1, '']);
@@ -39,7 +39,7 @@ async function failedStart(environment: Record<string, string>): Promise<string>
   return stderr.slice('petstore-gateway: '.length, -1);
 }
 
-test('the first start logs one line with the URLs, the access without a key, and the admin key', () => {
+test('the first start logs one line with the URLs, the access of anonymous callers, and the admin key', () => {
   const { url, stderr, stdout, report } = first;
   expect(stderr).toBe('');
   expect(stdout.match(/Admin key/g)).toHaveLength(1);
@@ -68,7 +68,7 @@ test('the first write works without a key, and the printed key is an admin key',
   expect(answer).toMatchObject({ data: { apiKeys: { totalCount: 1 } } });
 });
 
-test('a second process on the same data directory is rejected in one line that names the first', async () => {
+test('a second process with the same data directory fails with a one-line error that contains the pid of the first process', async () => {
   const gateway = await installation.running();
   const id = await createCategory(gateway);
   expect(await failedStart({ DATA_DIR: installation.data })).toBe(
@@ -107,7 +107,7 @@ test('a failed start creates no admin key; the first successful start creates an
   await next.stop('SIGKILL');
 });
 
-test('a start without a database creates one with an admin key, even after an interrupted start', async () => {
+test('if the data directory has no database, the start creates a database and an admin key, even after an interrupted start', async () => {
   const DATA_DIR = join(installation.directory, 'new');
   mkdirSync(join(DATA_DIR, 'postgres.unfinished'), { recursive: true });
   writeFileSync(join(DATA_DIR, 'postgres.unfinished', 'PG_VERSION'), '17\n');
@@ -122,7 +122,7 @@ test.each([
   ['PORT', 'http', /^PORT/],
   ['DATA_DIR', '/dev/null/data', /DATA_DIR/],
   ['DATABASE_URL', 'postgresql://localhost:1/petstore', /ECONNREFUSED/],
-])('%s=%s stops the start with one line', async (name, value, line) => {
+])('with %s=%s, the start fails with a one-line error', async (name, value, line) => {
   expect(await failedStart({ DATA_DIR: '/dev/null/data', [name]: value })).toMatch(line);
 });
 
@@ -130,7 +130,7 @@ describe('the log', () => {
   const other = new Installation({ ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' });
   afterAll(() => other.remove());
 
-  test('names the caller and operation of each request, and no secret', async () => {
+  test('contains the caller and the operation of each request, but no secret', async () => {
     const gateway = await other.start();
     const { url } = gateway;
     const wrong = `ps_000000000000_${'x'.repeat(32)}`;

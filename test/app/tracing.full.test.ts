@@ -12,7 +12,7 @@ const onServers = TEST_DATABASE_URL && TEST_REDIS_URL ? test : test.skip;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 onServers(
-  "OpenTelemetry traces a request, its operation, statement and Redis command in the client's trace",
+  "OpenTelemetry adds a request, its GraphQL operation, SQL statement and Redis command to the client's trace",
   async () => {
     const { url = '', drop } = await createDatabase();
     const directory = mkdtempSync(join(tmpdir(), 'spans-'));
@@ -47,7 +47,7 @@ onServers(
     const spans = ['POST', 'graphql.parse', 'graphql.validate', 'mutation', insert, command];
     expect(await spansIn(TRACE)).toEqual(expect.arrayContaining(spans));
 
-    // These requests wait for the only connection. Each statement must still be in the trace of its own request.
+    // These requests share one database connection. Each statement must still be in the trace of its own request.
     const traces = Array.from({ length: 8 }, (_, i) => `0${i}${TRACE.slice(2)}`);
     await Promise.all(traces.map((trace, i) => create(`Pets ${i}`, trace)));
     for (const trace of traces) {

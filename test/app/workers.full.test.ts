@@ -48,13 +48,13 @@ onServers('two workers', () => {
 
   test.each<[string, (gateway: GatewayProcess) => Promise<Ending>, string]>([
     ['SIGTERM', (gateway) => gateway.stop('SIGTERM'), '0'],
-    ['SIGINT to all processes, as Ctrl+C sends it,', (gateway) => gateway.stopAll('SIGINT'), '300'],
-  ])('%s under load drops no request and ends with exit code 0; log lines are complete', async (_what, stop, delay) => {
+    ['SIGINT to all processes (as with Ctrl+C)', (gateway) => gateway.stopAll('SIGINT'), '300'],
+  ])('under load, exit with code 0 on %s, and drop no request or log line', async (_what, stop, delay) => {
     const { gateway, load } = await startUnderLoad({ SHUTDOWN_DELAY_MS: delay, LOG_LEVEL: 'info' });
     const { stdout, ...ending } = await stop(gateway);
     expect(ending).toEqual({ code: 0, signal: null, stderr: '' });
     const tried = await load.stop();
-    // ECONNREFUSED is expected: each client stops at its first refused connection.
+    // Each client stops at its first refused connection, so ECONNREFUSED is expected.
     expect(failed(tried, ['ECONNREFUSED'])).toEqual([]);
     expect(tried.filter(({ connection }) => connection === 'close')).not.toEqual([]);
     const requests = logOf(stdout).filter(({ msg }) => msg === 'request');
@@ -73,7 +73,7 @@ onServers('two workers', () => {
     expect(failed(await load.stop()).length).toBeLessThanOrEqual(CLIENTS);
   });
 
-  test('when the primary process is killed, workers answer the requests that they accepted, and end', async () => {
+  test('when the primary process is killed, workers answer the requests that they accepted, and then exit', async () => {
     const { gateway, load } = await startUnderLoad();
     const { workers, pid } = gateway;
     process.kill(pid, 'SIGKILL');
@@ -113,7 +113,7 @@ onServers('two workers', () => {
 });
 
 onServers('three workers on an empty database', () => {
-  test('create and print one admin key, report joint metrics, and end at once on a second signal', async () => {
+  test('create and print one admin key, report metrics of all workers together, and exit at once on a second signal', async () => {
     const { url = '', drop } = await createDatabase();
     const { ADMIN_API_KEY: _, ...environment } = environmentOf(url, TEST_REDIS_URL);
     const gateway = await GatewayProcess.start({

@@ -49,7 +49,7 @@ onPostgres('on PostgreSQL', () => {
   const count = async () => (await run<{ n: number }>('select count(*)::int as n from things')).n;
   const terminate = (backend: number) => home.database.query(statement('select pg_terminate_backend($1)'), [backend]);
   const insert = (i: unknown) => run<{ i: number }>('insert into things values ($1) returning i', i);
-  /** SQL that fails for 3, with a division by zero. */
+  /** An SQL expression that divides by zero if `i` is 3. */
   const half = (i: number) => `(10 / (${i} - 3))`;
   const unsent = {
     toPostgres() {
@@ -99,7 +99,7 @@ onPostgres('on PostgreSQL', () => {
       for (let i = 0; i < 10; i++) await all(300, echo);
       await long;
       clearInterval(watch);
-      // A single caller can use six pooled connections and two shared ones.
+      // A single caller can use six pooled connections and two shared connections.
       expect(most).toBeGreaterThan(7);
       // The query above may count one more connection of this test's own pool.
       expect(most).toBeLessThanOrEqual(10 + 1);
@@ -163,7 +163,7 @@ onPostgres('on PostgreSQL', () => {
       }
     });
 
-    test('with a value that cannot be serialized fail alone, and the same SQL works afterwards', async () => {
+    test('with a value that cannot be serialized fail without affecting others, and the same SQL works afterwards', async () => {
       const text = 'select $1::int as i';
       const settled = await allSettled(4, (i) => one(text, i === 2 ? unsent : i));
       expect(settled[2]).toMatchObject({ reason: { message: 'unsent' } });
@@ -271,7 +271,7 @@ onPostgres('on PostgreSQL', () => {
     test.each([
       ['a shared connection', 10, true],
       ['a pooled connection', 1, false],
-    ])('is kept on %s with hundreds of others, but their number is limited', async (_what, size, isShort) => {
+    ])('is kept on %s together with hundreds of other ones, up to a limit', async (_what, size, isShort) => {
       await reopen(size);
       if (isShort) await shared();
       const one = (text: string, ...values: unknown[]) => (isShort ? read : run)(text, ...values);

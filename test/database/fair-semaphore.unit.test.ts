@@ -34,7 +34,7 @@ test('a free slot is acquired without waiting, and is free again after its relea
   expect([queue.idle, queue.waiting]).toEqual([1, 0]);
 });
 
-test('one caller gets at most three quarters of the slots, and others are served while it waits', async () => {
+test('a caller holds at most three quarters of the slots; other callers are served while its further requests wait', async () => {
   const { queue, entered, enter, leave } = scene(8);
   await enter('a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7');
   expect([entered.length, queue.waiting]).toEqual([6, 2]);
@@ -56,7 +56,7 @@ test.each([
   [4, [3, 1]],
   [8, [6, 2]],
   [38, [29, 9]],
-])('if each caller asks for all of %i slots, the first callers get %j', async (slots, shares) => {
+])('if every caller requests all %i slots, the first callers acquire %j slots', async (slots, shares) => {
   const { entered, enter } = scene(slots);
   for (const caller of 'abcdefgh') await enter(...Array(slots).fill(caller));
   const counts = [...'abcdefgh'].map((caller) => entered.filter((each) => each === caller).length);
@@ -82,7 +82,7 @@ test('a waiting request is rejected at its deadline, and when its client disconn
   expect(() => queue.acquire(left)).toThrow(Ended);
 });
 
-test('requests are rejected if the queue is full, or if their caller fills three quarters of it', async () => {
+test('a request is rejected if the queue is full, or if its caller fills three quarters of the queue', async () => {
   const { queue, enter } = scene(1, 8);
   await enter('a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6');
   expect(() => queue.acquire(work('a'))).toThrow(FULL);

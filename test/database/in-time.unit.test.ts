@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inTime } from '../../src/database/in-time';
 
-test('a promise that settles within the limit passes on its result or its error', async () => {
+test('the result or error of a promise that settles within the limit is passed on', async () => {
   expect(await inTime(sleep(1, 'answer'), 1000)).toBe('answer');
   await expect(inTime(Promise.reject(new Error('refused')), 1000)).rejects.toThrow('refused');
 });

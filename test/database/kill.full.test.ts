@@ -13,7 +13,7 @@ const KILLS = 3;
 const WRITES = 60;
 
 /**
- * The quantities that an order may have; 0 means that it was cancelled. After a request without a response, the order
+ * The quantities that an order may have. 0 means that the order was cancelled. If a request got no response, the order
  * may have the old or the new quantity.
  */
 type Possible = ReadonlySet<number>;
@@ -124,7 +124,7 @@ describe('after kill -9 under load, every acknowledged write is kept, and orders
         const told = new Map(clients.flatMap((client) => [...client.orders]));
         const lost = [...told].filter(([id, possible]) => !possible.has(orders.get(id) ?? 0));
         expect(lost).toEqual([]);
-        // Each client may have one order whose response was lost.
+        // Each kill may leave one order per client whose response was lost, so the client does not know the order.
         const untold = [...orders.keys()].filter((id) => !told.has(id));
         expect(untold.length).toBeLessThanOrEqual(CLIENTS * kill);
         const reserved = [...orders.values()].reduce((sum, quantity) => sum + quantity, 0);

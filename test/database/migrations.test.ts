@@ -117,7 +117,7 @@ test('a migration that fails is rolled back and recorded; that start and every l
   expect(await locks(connection)).toEqual([]);
 });
 
-test('a failed migration is applied after it was repaired and marked as rolled back', async () => {
+test('a failed migration is applied once its SQL is repaired and it is marked as rolled back', async () => {
   write({ '1_first': `${FIRST['1_first']} select 1 / 0;` });
   await expect(run()).rejects.toThrow('Migration 1_first failed: division by zero');
   await connection.rows('update _prisma_migrations set rolled_back_at = now()');

@@ -49,7 +49,7 @@ onOwnServers('under load, two workers', () => {
     return until(() => load.tried.slice(before).filter(isServed).length > count, 30);
   };
   const fresh = (path: string) => ask(gateway.url, { path, headers: { connection: 'close' } });
-  /** Whether six readiness checks report this state. Each uses a new connection, so that both workers are asked. */
+  /** Whether six readiness checks report this state. Each check uses a new connection, so both workers are checked. */
   const areReady = async (isReady: boolean) => {
     const asked = await Promise.all(Array.from({ length: 6 }, () => fresh('/readyz')));
     return asked.every(({ status }) => status === (isReady ? 200 : 503));
@@ -98,7 +98,7 @@ onOwnServers('under load, two workers', () => {
   test.each<[string, () => unknown, () => unknown]>([
     ['is killed', () => redis.kill(), () => redis.start()],
     ['stops responding', () => redis.freeze(), () => redis.thaw()],
-  ])('fail no request when Redis %s, and share limits again when it is back', async (_how, stop, start) => {
+  ])('fail no request when Redis %s, and share limits again when Redis is back', async (_how, stop, start) => {
     const counting = async (state: string) =>
       (await gateway.metrics()).includes(`petstore_limiter_store{state="${state}"} 2`);
     const reported = async () => JSON.parse((await fresh('/readyz')).body ?? '').checks.limits;
@@ -106,7 +106,7 @@ onOwnServers('under load, two workers', () => {
     await stop();
     await until(() => counting('fallback'), 20);
     expect(await reported()).toBe('fallback');
-    // Each of the two workers enforces half of an anonymous caller's quota.
+    // While Redis is down, each of the two workers enforces a quarter of the quota of 60.
     expect((await fetch(`${gateway.url}/pets`)).headers.get('ratelimit-policy')).toContain('"minute";q=15;');
     await start();
     await until(() => counting('redis'), 20);

@@ -108,7 +108,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  test('inside another transaction is committed or rolled back with it', async () => {
+  test('inside an outer transaction is committed or rolled back together with the outer transaction', async () => {
     const outer = database.transaction(async (session) => {
       await session.transaction((nested) => rename(nested, 1, 'Ace'));
       await session.transaction((nested) => addPet(nested, ''));
@@ -119,7 +119,7 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['Rex', 'Cy']);
   });
 
-  test('does not mix with concurrent transactions and statements', async () => {
+  test('is isolated from concurrent transactions and statements', async () => {
     const works = Array.from({ length: 12 }, (_, index) =>
       database.transaction(async (session) => {
         await addPet(session, `Pet ${index}`);

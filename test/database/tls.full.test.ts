@@ -97,7 +97,7 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
     ['an unencrypted connection', 'localhost', 'sslmode=disable', /no encryption/],
     ['an unencrypted connection by default', 'localhost', '', /no encryption/],
     ['a wrong password', 'localhost', 'sslmode=require&password=xhunter2', /password authentication failed/],
-  ])('the start fails with a one-line error without the password: %s', async (_what, host, parameters, reason) => {
+  ])('with %s, the start fails with a one-line error without the password', async (_what, host, parameters, reason) => {
     const { message } = await open(over(host, `petstore:${PASSWORD}`, parameters)).then(fail, (error: Error) => error);
     expect(message).toMatch(/^PostgreSQL at \S+ cannot be opened: [^\n]+$/);
     expect(message).toMatch(reason);

@@ -95,7 +95,7 @@ onPostgres('while PostgreSQL is unavailable', () => {
     expect((await rename()).status).toBe(200);
   });
 
-  test('requests are rejected at once if the queue for connections is full, and readiness succeeds', async () => {
+  test('requests are rejected at once if the queue for connections is full, and readiness checks still succeed', async () => {
     await whileLocked(async () => {
       const waiting = Array.from({ length: 5 }, () => ask('/categories'));
       await until(async () => /^petstore_database_waiting 3$/m.test((await ask('/metrics')).body));

@@ -14,7 +14,7 @@ interface Instance {
 
 const COLUMNS = Object.entries(TOYS.columns);
 
-/** @param patienceMs the time limit for connecting, in milliseconds. It is long, since tests run on busy machines. */
+/** @param patienceMs the time limit for connecting, in milliseconds. The default is long for busy machines. */
 async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = {}): Promise<Instance> {
   const heard: Change[] = [];
   const states: RelayState[] = [];
@@ -95,7 +95,7 @@ withServer('with Redis', () => {
 
   test('a connection that responds is kept; while Redis is down, the state of each relay is "alone"', async () => {
     const [one, two] = [await start(), await start()];
-    // Longer than three intervals between pings, so that a missing response would be noticed.
+    // Waits for more than three ping intervals. A relay that gets no response would notice this by then.
     await new Promise((resolve) => setTimeout(resolve, 1800));
     expect([one.states, two.states]).toEqual([[], []]);
     await server.kill();

@@ -78,7 +78,7 @@ async function startAgent(server: PostgresServer) {
   return { agent, check: `server s${server.port} 127.0.0.1:${server.port} check port ${port}` };
 }
 
-/** Starts a primary and a synchronous standby: a write is acknowledged only when it is on both servers. */
+/** Starts a primary and a synchronous standby. A write is acknowledged only when both servers have stored it. */
 async function startPair(): Promise<[PostgresServer, PostgresServer]> {
   const primary = await PostgresServer.start({ synchronous_standby_names: '*', synchronous_commit: 'local' });
   const standby = await PostgresServer.follow(primary);

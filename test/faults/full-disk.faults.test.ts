@@ -134,7 +134,7 @@ onSmallDisk('on a full disk', () => {
     expect(kept).toEqual(expect.arrayContaining(madeCategories(tried)));
   });
 
-  test('the process ends with one line if the write-ahead log cannot grow, and acknowledged writes are kept', async () => {
+  test('if the write-ahead log cannot grow, the process exits with a one-line error, and acknowledged writes are kept', async () => {
     const writer = runTypeScript('test/faults/log-writer.ts', [data]);
     const [id = ''] = await writer.printed(1);
     const { code, stderr } = await writer.ended;

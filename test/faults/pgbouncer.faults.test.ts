@@ -40,7 +40,7 @@ onServers('with pgbouncer=true behind PgBouncer in transaction mode', () => {
     return client;
   };
 
-  test('two instances and another client serve every request under load', async () => {
+  test('two instances serve every request under load while another client uses the same PgBouncer', async () => {
     const second = await start();
     const loads = await Promise.all([gateway, second].map(async (each) => new Load(await each.listen(), 6, mixed)));
     const other = await connected();

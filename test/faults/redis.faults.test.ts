@@ -20,7 +20,7 @@ interface Redundant {
   readonly url: string;
   readonly servers: readonly RedisServer[];
   readonly masters: readonly RedisServer[];
-  /** The master that counts a caller's requests, the replica that replaces it, and the key of the caller's counters. */
+  /** The master that counts a caller's requests, the replica of this master, and the key of the caller's counters. */
   serversOf(caller: string): Promise<{ master: RedisServer; replica: RedisServer; key: string }>;
 }
 

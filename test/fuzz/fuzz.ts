@@ -16,7 +16,7 @@ const PATH = process.env.FUZZ_PATH;
 export const FUZZ_TIMEOUT_MS = Math.max(120, MINUTES * 60 + 120) * 1000;
 
 /**
- * Sends random sequences of requests, each to a shop with the same data. If a response is wrong, fast-check searches for a
+ * Sends random sequences of requests. Each sequence starts with the same data. If a response is wrong, fast-check finds a
  * shorter sequence that fails, and prints its seed and path. To reproduce it: `FUZZ_SEED=… FUZZ_PATH=… npm run fuzz`.
  * @param sequences number of sequences if `FUZZ_MINUTES` is unset, with about twenty requests each.
  * @param faultsOf returns the faults of a response; empty if the response is right.

@@ -98,7 +98,7 @@ function bodyOf(schema: Schema): fc.Arbitrary<string | Buffer> {
   );
 }
 
-/** JSON texts for a schema: mostly of its type, often at its boundaries, sometimes of another type. */
+/** JSON texts for a schema. Most have the right type, often with boundary values. Some have a wrong type. */
 function valuesOf(schema: Schema): fc.Arbitrary<string> {
   return mostly(soundValuesOf(schema), anyJson, 12);
 }

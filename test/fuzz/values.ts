@@ -41,7 +41,7 @@ export const texts = fc.oneof(
   { arbitrary: fc.string({ unit: 'binary', maxLength: 12 }), weight: 2 },
 );
 
-/** Strings without lone surrogates, which URLs and UTF-8 bodies can contain. */
+/** Strings without lone surrogates, so that URLs and UTF-8 bodies can contain them. */
 export const wholeTexts = texts.map((text) => text.toWellFormed());
 
 const quoted = (values: fc.Arbitrary<string>) => values.map((value) => JSON.stringify(value));

@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 /**
- * The response without the request id. With an idempotency key, the gateway parses and validates the text of the request
- * itself; queries ignore the key otherwise.
+ * The response without the request id. With an idempotency key in `headers`, the gateway always parses and validates the
+ * sent text. The key has no other effect on queries.
  */
 async function responseTo(query: string, headers: Record<string, string> = {}): Promise<object> {
   const { status, data, errors } = await gateway.graphql(query, undefined, headers);
@@ -73,7 +73,7 @@ test.each<[what: string, first: string, others: string[]]>([
     expect(await responseTo(other)).toEqual(await responseTo(other, { 'idempotency-key': 'alone' }));
 });
 
-test('a document that differs only in literals is replaced by a known document with variables', () => {
+test('a document that differs from a known document only in literals runs as the known document with variables', () => {
   const documents = new AlikeDocuments(contractSchema(toyDomains()), 5000);
   const known = '{ toys(first: 5, filter: { ids: ["1", 2], name: "Train" }) { nodes { id } } }';
   documents.add(parse(known));

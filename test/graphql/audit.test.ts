@@ -1,7 +1,7 @@
 import { serverAudits } from 'graphql-http';
 import { type Gateway, startGateway } from '../helper/gateway';
 
-/** Runs the audits of graphql-http (github.com/graphql/graphql-http), which check the GraphQL over HTTP specification. */
+/** Tested with the audits of graphql-http (github.com/graphql/graphql-http) for the GraphQL over HTTP specification. */
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('a rejected document gets', () => {
     expect(await status(query, 'application/json')).toBe(200); // The result of the first request may be cached.
   });
 
-  test('the status of the error for all clients if it is rejected for its key or its cost', async () => {
+  test('the status of the error for all clients if the key is wrong or the document has too many fields', async () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': 'wrong' };
     const payload = { query: '{ __typename }' };
     const { statusCode } = await gateway.app.inject({ method: 'POST', url: '/graphql', headers, payload });

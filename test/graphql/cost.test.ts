@@ -54,7 +54,7 @@ test.each([
     20 + 2 * 2,
   ],
   [
-    'a field that is selected twice only once',
+    'only once a field that is selected twice',
     '{ pet(id: 1) { id ...A } } fragment A on Pet { id category { id } ... { category { id } } }',
     4,
   ],
@@ -77,7 +77,7 @@ test.each([
   expect(await costOf(query)).toBe(cost);
 });
 
-describe('the cost of a variable depends on its value:', () => {
+describe('the cost of an operation depends on the values of its variables:', () => {
   const page = 'query ($n: Int = 10, $m: Int) { pets(first: $n, last: $m) { nodes { id } } }';
   // `constructor` is a property of every JavaScript object.
   const property = 'query ($constructor: Int = 50) { pets(first: $constructor) { nodes { id } } }';
@@ -190,8 +190,8 @@ describe('an event of a subscription', () => {
   const codes = async (instance: Gateway, ...counts: number[]) =>
     Promise.all(counts.map(async (count) => (await instance.graphql(subscription(count))).errors[0]?.extensions?.code));
 
-  test('has a lower limit on cost', async () => {
-    // The first count is within the limit. Its BAD_REQUEST only says that this endpoint runs no subscriptions.
+  test('has a lower limit on cost than an operation', async () => {
+    // A subscription within the limit gets BAD_REQUEST, because this endpoint does not run subscriptions.
     expect(await codes(gateway, 124, 125)).toEqual(['BAD_REQUEST', 'OPERATION_TOO_COMPLEX']);
     const tight = await gateway.another({ GRAPHQL_MAX_COST: '100' });
     expect(await codes(tight, 49, 50)).toEqual(['BAD_REQUEST', 'OPERATION_TOO_COMPLEX']);
@@ -233,12 +233,12 @@ describe('an operation that uses no quota', () => {
     expect((await gateway.graphql(getIntrospectionQuery())).status).toBe(200);
   });
 
-  test('has the general limit if that limit is lower', async () => {
+  test('has the general limit on cost if the general limit is lower', async () => {
     expect((await strict.graphql(`{ ${types(3)} }`)).errors[0]?.message).toContain('at most 1000 is allowed of one');
   });
 });
 
-test('lists over REST cost less than 2000, and GRAPHQL_MAX_COST applies to them', async () => {
+test('lists over REST cost less than 2000, and are rejected if they cost more than GRAPHQL_MAX_COST', async () => {
   const statusOf = async (limit: string, url: string) => {
     const tight = await gateway.another({ GRAPHQL_MAX_COST: limit });
     const response = await tight.app.inject({ url });

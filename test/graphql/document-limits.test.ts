@@ -19,7 +19,7 @@ const fragments = (count: number, body: (index: number) => string) =>
   times(count, (i) => `fragment F${i} on Toy { ${body(i)} }`);
 const spreads = (count: number) => times(count, (i) => `...F${i}`);
 
-/** Fragments that each spread the next one twice: 2^n fields from n lines. */
+/** Each fragment spreads the next fragment twice, so the number of fields doubles with each level. */
 const doubling = (levels: number) =>
   `${ofToy('...F0')} ${fragments(levels, (i) => `...F${i + 1} box { id } ... on Toy { ...F${i + 1} }`)}
   fragment F${levels} on Toy { id }`;
@@ -90,8 +90,8 @@ const ALLOWED: [what: string, query: string][] = [
 ];
 
 /**
- * The CPU time of the gateway for a document, in milliseconds. It includes other work of the process, so this is the lowest
- * of up to ten measurements.
+ * The CPU time of the gateway for a document, in milliseconds. A measurement includes other work of the process, so this
+ * function returns the lowest of up to ten measurements.
  */
 async function cpuOf(query: string, check: (answer: Awaited<ReturnType<Gateway['graphql']>>) => void): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
@@ -104,7 +104,7 @@ async function cpuOf(query: string, check: (answer: Awaited<ReturnType<Gateway['
   }
   return best;
 }
-// Without the limits, a document takes seconds. With them, at most 110 ms on an idle core, and 181 ms beside other tests.
+// Without the limits, a document takes seconds. With the limits, it takes up to 110 ms, or 181 ms while other tests run.
 const MAX_CPU = 300;
 
 test.each(REJECTED)(

@@ -18,7 +18,7 @@ import { valuesIn } from './values-in';
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 const limits = new MemoryStore({ bans, now: Date.now });
 const schema = contractSchema(gatewayDomains({ limits } as unknown as AccessServices));
-/** The same schema with only nullable fields: an error makes no parent null, so all errors are reported. */
+/** The same schema, but all fields are nullable. So an error does not make the parent null, and all errors are reported. */
 const lenient = mapSchema(schema, {
   [MapperKind.OBJECT_FIELD]: (field) => ({ ...field, type: nullable(field.type) }),
 });
@@ -91,13 +91,13 @@ test('responses are byte-identical to those of graphql-js, with the same errors 
     expect(errors.length).toBeGreaterThan(0);
     expect(data).toEqual(JSON.parse(JSON.stringify(expected)).data);
     if (data === undefined) return expect(answer.status).toBe(400);
-    // If several errors make the same parent null, the gateway and graphql-js may report different ones.
+    // If several errors make the same parent null, the gateway and graphql-js may report different errors.
     const all = JSON.parse(JSON.stringify(await byGraphqlJs(text, variables, lenient))).errors;
     for (const { path, message, locations } of errors)
       expect(all).toContainEqual(expect.objectContaining({ path, message, locations }));
   });
   await fc.assert(property, runs(80, 600));
-  // The queries are a mix of valid and invalid ones.
+  // Only some of the generated queries are valid.
   expect(seen.same).toBeGreaterThan(20);
   expect(seen.failed).toBeGreaterThan(5);
 }, 120_000);
@@ -105,7 +105,7 @@ test('responses are byte-identical to those of graphql-js, with the same errors 
 describe('the response is the same as from graphql-js:', () => {
   const PETS = 'pets(first: 3, orderBy: { direction: DESC })';
   test.each([
-    // The fragment stands alone in one place, and beside more fields in another place.
+    // The first field selects only the fragment. The second field selects the fragment and more fields.
     `{ b: ${PETS} { nodes { ...P } } a: ${PETS} { nodes { ...P orders { nodes { quantity } } } } } fragment P on Pet { orders { nodes { id } } }`,
     `{ a: ${PETS} { nodes { ...P orders { nodes { quantity } } } } b: ${PETS} { nodes { ...P } } } fragment P on Pet { orders { nodes { id } } }`,
     `{ b: orders { nodes { pet { ...P } } } a: orders { nodes { pet { ...P category { id } inventory { status } } } } }
@@ -124,7 +124,7 @@ describe('the response is the same as from graphql-js:', () => {
     '{ node(id: "UGV0OjE") { ... on Pet { barks: name } ... on Category { name } ... on Node { nodeId } __typename } }',
   ])('%s', (text) => expectSame(text));
 
-  test.each([true, false])('for @include and @skip, if a is %j', async (a) => {
+  test.each([true, false])('for @include and @skip, if the variable a is %j', async (a) => {
     const text = `query ($a: Boolean!, $b: Boolean = true) {
       pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } }
     }`;

@@ -3,7 +3,7 @@ import { type Gateway, startGateway } from '../helper/gateway';
 
 /**
  * The thirteen checks of graphql-cop (github.com/dolevf/graphql-cop, `lib/tests`). The tests send the same requests, without
- * a key, to a gateway in production mode. So they find whatever graphql-cop would report.
+ * a key, to a gateway in production mode. So the tests find every problem that graphql-cop would report.
  */
 let gateway: Gateway;
 beforeAll(async () => {

@@ -38,7 +38,7 @@ describe('an invalid variable is rejected before the operation runs, and all its
     ['missing', PET, undefined, ['input']],
     ['null', PET, null, ['input']],
     ['a list', PET, [], ['input']],
-    ['a text', PET, '{}', ['input']],
+    ['a string', PET, '{}', ['input']],
     [
       'the id, which the service assigns',
       PET,
@@ -114,7 +114,7 @@ describe('errors of a variable have the path of its argument:', () => {
       ['id', 'first'],
     ],
     [
-      'its own name, if it is used for different arguments',
+      'or the name of the variable, if it is used for arguments with different names',
       'query ($x: ID!) { pet(id: $x) { id } inventoryItem(petId: $x) { petId } }',
       { x: 'abc' },
       ['x'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { serialize, sizeOf } from '../../src/graphql/json-text';
 
-/** Values as in the data of a response. Its keys are GraphQL names. */
+/** Random values like the data of a response. The keys of objects are GraphQL names. */
 const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },

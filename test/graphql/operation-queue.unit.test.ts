@@ -6,7 +6,7 @@ const EXPENSIVE = 15_000;
 
 const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
-/** Enters an operation, which adds its name to `started` when it starts. The first letter of the name is the caller. */
+/** Queues an operation. When it starts, its name is added to `started`. The first letter of the name is the caller. */
 function operation(queue: OperationQueue, started: string[], name: string, cost = EXPENSIVE, ms = 10_000) {
   const work = { caller: name.slice(0, 1), deadline: new Deadline(ms) };
   return Promise.resolve(queue.enter(work, cost)).then((leave) => {

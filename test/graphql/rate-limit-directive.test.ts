@@ -17,7 +17,7 @@ function definitionOf(name: string, isCounted: boolean): FieldDefinitionNode {
   return (type as { fields: readonly FieldDefinitionNode[] }).fields[0] as FieldDefinitionNode;
 }
 
-/** Starts the gateway with `@rateLimit` only on the `counted` root fields. `enforce` replaces the enforcement. */
+/** Starts the gateway with `@rateLimit` only on the `counted` root fields. `enforce` replaces `enforceRateLimits`. */
 async function startWith(counted: readonly string[], enforce = enforceRateLimits): Promise<void> {
   const mark = (config: GraphQLFieldConfig<unknown, unknown>, name: string) => {
     const { directives = [], ...definition } = definitionOf(name, counted.includes(name));

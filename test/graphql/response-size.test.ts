@@ -69,9 +69,9 @@ describe('a response that is too large is rejected:', () => {
   const page = (fields: string) => `{ toys(first: 100) { nodes { ${fields} } } }`;
 
   test.each([
-    ['by PostgreSQL, for rows that it writes as JSON', 'id name'],
+    ['by PostgreSQL, for rows that PostgreSQL writes as JSON', 'id name'],
     [
-      'by PostgreSQL, for relations of rows that the executor writes',
+      'by PostgreSQL, for the relations of rows, even if the executor writes the rows',
       'id a: name b: name box { id name toys { nodes { id } } }',
     ],
     ['by PostgreSQL, for lists in each row', 'box { toys(first: 100) { nodes { id name } } }'],
@@ -147,7 +147,7 @@ describe('a mutation whose response is too large', () => {
     return Number(row?.count);
   };
 
-  test('names the fields that have run, but not the fields that failed', async () => {
+  test('gets an error that names the fields that have run, but not the fields that failed', async () => {
     const { status, data, errors } = await strict.graphql(mutation);
     expect([status, data]).toEqual([400, undefined]);
     const done = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((path) => ({

@@ -50,7 +50,7 @@ type Fields = Record<string, GraphQLField<unknown, unknown>>;
 
 const typeOf = (fields: Fields, name: string) => String(fields[name]?.type);
 
-/** Violations of naming conventions, of Relay's connection specification, and of rules that schema linters have. */
+/** Violations of naming conventions, of Relay's connection specification, and of common rules of schema linters. */
 function faultsOf(schema: GraphQLSchema): string[] {
   const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
   const reachable = reachableFrom(schema);

@@ -89,7 +89,7 @@ async function ask(document: string) {
   return executor.run(parse(document), undefined, {}, request);
 }
 
-test('methods are called on their resolver instance, with the arguments of their parameters', async () => {
+test('resolvers are called as methods of their instance, with the GraphQL arguments as parameters', async () => {
   const { body } = await ask('{ thing(id: 7) { name } }');
   expect(body.data).toEqual({ thing: { name: 'a thing 7' } });
 });

@@ -3,7 +3,7 @@ import { IS_FULL } from './full';
 
 export const PROJECT = join(__dirname, '..', '..');
 
-/** Node with TypeScript: `[...TYPESCRIPT, 'src/main.ts']`. */
+/** The start of a command line that runs a TypeScript file with Node: `[...TYPESCRIPT, 'src/main.ts']`. */
 export const TYPESCRIPT = [process.execPath, '-r', join(__dirname, 'typescript.cjs')] as const;
 
 /** The command line of a command such as `main` or `app/seed`. The full suite runs the build, as production does. */

@@ -37,7 +37,7 @@ const connections = new Map<Socket, Connection>();
 /** Connections closed since the last check. */
 let closed: Connection[] = [];
 
-/** Starts recording the connections of this process: requests that any of its clients sends, and requests it receives. */
+/** Starts recording the HTTP traffic of this process, both as a client and as a server. */
 export function listenIn(): void {
   subscribe('net.client.socket', onClient);
   subscribe('http.server.request.start', onRequest);
@@ -54,7 +54,7 @@ export function stopListening(): void {
 export function holdWhatWasHeard(): void {
   const answers = answersHeard();
   if (!answers.length) return;
-  // Required lazily: most tests use no connections, and this loads the schema.
+  // Loaded only when needed, because it loads the schema, and most tests use no connections.
   const { holdToDescription } = require('./openapi') as typeof import('./openapi');
   holdToDescription(answers);
 }

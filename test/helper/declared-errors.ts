@@ -5,7 +5,7 @@ import { isErrorCode } from '../../src/errors/codes';
 import { errorsOf } from '../../src/graphql/errors-directive';
 import { perWorker } from './per-worker';
 
-/** The codes that a root field must declare in `@errors`. Errors about the type of an argument are not declared. */
+/** The codes that a root field must declare in `@errors`: all codes of the domains, and three general codes. */
 const OWN = new Set([
   ...Array.from(gatewayDomains().errors.keys()).filter((code) => !isErrorCode(code)),
   ...['NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE'],

@@ -32,7 +32,7 @@ export interface TestKey {
   readonly headers: { 'x-api-key': string };
 }
 
-/** The admin key of every test gateway; its quota is more than any test uses up. */
+/** The admin key of every test gateway. No test uses up its quota. */
 export const ADMIN_KEY = 'ps_testadmin000_TestAdminTestAdminTestAdminTestA';
 
 /** The whole application with its own database. Requests carry the admin key unless a test sets another. */
@@ -50,7 +50,7 @@ export class Gateway {
     private readonly domains = gatewayDomains,
   ) {}
 
-  /** Runs a GraphQL operation; a header set to `undefined` is not sent: `{ 'x-api-key': undefined }` is anonymous. */
+  /** Runs a GraphQL operation. Headers that are `undefined` are not sent: `{ 'x-api-key': undefined }` is anonymous. */
   async graphql<Data = Json>(
     query: string,
     variables?: object,
@@ -115,12 +115,12 @@ interface Kept {
   readonly drop: () => Promise<void>;
 }
 
-/** Gateways that no test file uses at present. They are reused because composing one takes longer than many test files. */
+/** Gateways that no test file uses at present. They are reused because creating a gateway is slow. */
 const kept = perWorker('gateways', () => ({ idle: [] as Kept[], files: 0 }));
 
 /**
- * Starts the application with `environment` as its process environment. Without arguments, it may return a gateway that an
- * earlier test file used and emptied, with another address for anonymous callers. `startGateway({})` starts a new one.
+ * Starts the application with `environment` as its process environment. Without arguments, it may return the emptied gateway
+ * of an earlier test file. Anonymous requests then come from a different address. `startGateway({})` starts a new gateway.
  * @param created the database to use; by default a new one.
  * @param domains the domains to serve; by default those of the gateway.
  */

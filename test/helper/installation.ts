@@ -7,7 +7,7 @@ import { GatewayProcess } from './process';
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 ** 30;
 
-/** Creates a directory for data directories, in memory if there is room: copying 40 MB to a slow disk takes a second. */
+/** Creates a directory for data directories, in memory if possible, because copying 40 MB to a slow disk takes a second. */
 export function makeDirectory(): string {
   return mkdtempSync(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), 'petstore-'));
 }
@@ -40,7 +40,7 @@ export class Installation {
     return this.current && !this.current.isEnded ? this.current : this.start();
   }
 
-  /** Stops the running process, and starts another. @param more additional environment variables for this start only. */
+  /** Stops any running process, and starts a new process. @param more additional environment variables for this start. */
   async start(more: Record<string, string> = {}): Promise<GatewayProcess> {
     await this.current?.stop();
     this.current = await GatewayProcess.start({ DATA_DIR: this.data, ...this.environment, ...more }, this.by);

@@ -30,7 +30,7 @@ export function holdToDescription(answers: readonly RestAnswer[]): void {
   if (faults.size) throw new Error(`The OpenAPI document does not have this:\n${[...faults].join('\n')}`);
 }
 
-/** Statuses that the document declares as `default`: the request was rejected as an HTTP message. */
+/** Statuses of requests that the HTTP server rejects before an operation runs. The document declares them as `default`. */
 const REFUSED_BY_HTTP = [408, 414, 431];
 
 /** Headers that any response may have: general HTTP headers, and headers for browsers. */
@@ -125,7 +125,7 @@ class Description {
     );
   }
 
-  /** Resolves an object of the document that may be a reference. @returns it and its location. */
+  /** Resolves an object of the document that may be a reference. @returns the object and its location. */
   private resolve<T>(value: unknown, pointer: string[]): [T | undefined, string[]] {
     const reference = (value as OpenAPIV3.ReferenceObject | undefined)?.$ref;
     if (!reference) return [value as T, pointer];

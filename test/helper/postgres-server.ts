@@ -11,7 +11,7 @@ const DEBIAN = '/usr/lib/postgresql';
 const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : [];
 const BINARIES = [...versions, ...(process.env.PATH ?? '').split(':')].find((path) => existsSync(join(path, 'initdb')));
 
-/** PostgreSQL rejects root. So tests that run as root start it as `postgres`. `undefined` if that user does not exist. */
+/** Options that run PostgreSQL as the user `postgres` if the tests run as root. `undefined` if that user does not exist. */
 export const SERVER_USER = serverUser();
 
 const OPTIONS: SpawnOptions = {

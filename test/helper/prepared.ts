@@ -31,7 +31,7 @@ export function startPrepared(idleMs = 10_000): Promise<EmbeddedServer> {
   return EmbeddedServer.start({ files: { image: IMAGE }, idleMs });
 }
 
-/** Fills `directory` like the data directory of a gateway that has been started before. */
+/** Copies the migrated, empty database into a data directory, as if the gateway had been started there before. */
 export function copyData(directory: string): void {
   cpSync(join(DIRECTORY, 'postgres'), join(directory, 'postgres'), { recursive: true });
 }

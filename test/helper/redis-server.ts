@@ -18,7 +18,7 @@ export class RedisServer extends Server {
     super();
   }
 
-  /** Starts a server. @param options more of the command line, such as `['--requirepass', 'secret']`. */
+  /** Starts a server. @param options additional command-line options, such as `['--requirepass', 'secret']`. */
   static async start(binary: string, options: readonly string[] = []): Promise<RedisServer> {
     const server = new RedisServer(binary, await freePort(), options);
     await server.start();

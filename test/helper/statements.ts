@@ -1,6 +1,6 @@
 import type { Database, Statement } from '../../src/database/database';
 
-/** Records the statements a database receives, until stopped. */
+/** Records the statements that a database receives, until `stop` is called. */
 export class StatementLog {
   /** The SQL of each statement; for Prisma's models, the call: `prisma.pet.update`. */
   readonly texts: string[] = [];
@@ -24,7 +24,7 @@ export class StatementLog {
     return log;
   }
 
-  /** The statements on the shop's tables, excluding authentication, which is not part of the operation. */
+  /** The statements on the shop's tables. Statements that authenticate the caller are not included. */
   get ofShop(): string[] {
     return this.texts.filter((text) =>
       /\b(pets|categories|orders|inventory|prisma\.(pet|category|order|inventory))\b/.test(text),

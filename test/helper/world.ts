@@ -6,7 +6,7 @@ import { emptyDatabase } from './database';
 
 export const STATUSES = Object.values(PetStatus);
 
-/** A shop with many ties: few names, dates and quantities for many rows. Ids are 1, 2, … in array order. */
+/** A shop in which many rows have equal names, dates or quantities. Ids are 1, 2, … in array order. */
 export interface World {
   categories: { id: number; name: string }[];
   pets: {

@@ -45,13 +45,13 @@ const ROWS: Row[] = [
   ['1', 'clients behind the proxy are different callers', false, via('192.0.2.1', '192.0.2.2', '192.0.2.3')],
   [
     '1',
-    'addresses that a client prepends are ignored',
+    'addresses that the client itself sends in X-Forwarded-For are ignored',
     true,
     via('192.0.3.1', '9.9.9.1, 192.0.3.1', '9.9.9.2,9.9.9.3,192.0.3.1'),
   ],
   ['1', 'IPv6 clients of one /64 share a quota', true, via('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3')],
-  ['1', 'without the header the proxy is the caller', true, from('10.0.0.1', '10.0.0.1', '10.0.0.1')],
-  ['1', 'invalid addresses share one quota', true, via('made', 'up', 'names')],
+  ['1', 'without X-Forwarded-For, the proxy is the caller', true, from('10.0.0.1', '10.0.0.1', '10.0.0.1')],
+  ['1', 'all invalid addresses share one quota', true, via('made', 'up', 'names')],
   [
     '2',
     'clients behind two proxies are different callers',
@@ -60,7 +60,7 @@ const ROWS: Row[] = [
   ],
   [
     '2',
-    'addresses that a client prepends before two proxies are ignored',
+    'addresses that the client itself sends in X-Forwarded-For are ignored, even with two proxies',
     true,
     via('1.1.1.1, 192.0.3.1, 10.0.0.2', '2.2.2.2, 192.0.3.1, 10.0.0.2', '192.0.3.1, 10.0.0.3'),
   ],
@@ -108,7 +108,7 @@ test.each(ROWS)('TRUST_PROXY=%s: %s', async (TRUST_PROXY, _name, isShared, reque
   expect(remaining).toEqual(isShared ? [59, 58, 57] : [59, 59, 59]);
 });
 
-test('a key has one quota wherever it is used', async () => {
+test('requests with a key share one quota, whatever address they come from', async () => {
   const { headers } = await gateway.createKey();
   for (const [address, remaining] of [
     ['192.0.2.1', 59],

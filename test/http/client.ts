@@ -5,11 +5,11 @@ import { type Told, toldBy } from '../helper/standing';
 export type Headers = Readonly<Record<string, string | undefined>>;
 
 export interface Options {
-  /** Only for HTTP requests. A string or buffer is sent unchanged, any other value as JSON. */
+  /** The body of an HTTP request. A string or buffer is sent unchanged; any other value is sent as JSON. */
   readonly body?: unknown;
-  /** Only for GraphQL operations. */
+  /** The variables of a GraphQL operation. */
   readonly variables?: object;
-  /** The admin key is added if they have no key. A header that is `undefined` is not sent. */
+  /** The admin key is added if the headers contain no API key. A header whose value is `undefined` is not sent. */
   readonly headers?: Headers;
   /** The client's address. */
   readonly from?: string;
@@ -19,7 +19,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly text: string;
-  /** Only if the body is a JSON object or list. */
+  /** The parsed body, if the body is a JSON object or list. */
   readonly json: Json;
   /** The error of a GraphQL or REST response. */
   readonly error: Problem | undefined;
@@ -39,15 +39,15 @@ export interface Problem {
 export const ANONYMOUS: Headers = { 'x-api-key': undefined };
 export const STREAM: Headers = { accept: 'text/event-stream' };
 export const PREFLIGHT: Headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
-/** A query that is charged 1. */
+/** A query that costs one request of the quota. */
 export const PETS = '{ pets { totalCount } }';
-/** For each interface, a request that is charged 1. */
+/** A request to each interface. Each costs one request of the quota. */
 export const READS: readonly (readonly [string, string])[] = [
   ['GraphQL', PETS],
   ['REST', 'GET /pets'],
 ];
 
-/** @returns an operation with `count` counted root fields that do not read the database. */
+/** @returns an operation with `count` root fields that use quota but do not read the database. */
 export function fields(count: number): string {
   return `{ ${Array.from({ length: count }, (_, i) => `f${i}: pets { __typename }`).join(' ')} }`;
 }

@@ -105,10 +105,10 @@ describe('the server closes a connection', () => {
     await lasting.close();
   });
 
-  test('at once if its IP address already has three quarters of MAX_CONNECTIONS', async () => {
+  test('at once if the IP address already has three quarters of MAX_CONNECTIONS open', async () => {
     const held = Array.from({ length: 15 }, () => open());
     await until(async () => (await connections()) === 15);
-    // The connection is rejected: an accepted connection that sends nothing would get 408.
+    // No text means that the connection was rejected. An accepted connection that sends nothing gets 408.
     expect(await open().closed).toBe('');
     for (const { socket } of held) socket.destroy();
     await until(async () => (await connections()) === 0);

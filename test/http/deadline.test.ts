@@ -7,7 +7,7 @@ import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';
 
-// The embedded database cannot be locked from outside.
+// Only PostgreSQL lets the test hold a lock over a separate connection.
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 
 const LIMIT_MS = 700;
@@ -16,9 +16,9 @@ const ORDER = 'mutation { placeOrder(input: { petId: 1, quantity: 1 }) { id } }'
 
 onPostgres('while another transaction locks the inventory', () => {
   let gateway: Gateway;
-  /** Holds the lock. */
+  /** The connection of the transaction that holds the lock. */
   let other: Client;
-  /** Reads `pg_stat_activity`. Within its transaction, `other` would always read the same rows of this view. */
+  /** Reads `pg_stat_activity`. `other` cannot read it, because this view does not change within a transaction. */
   let observer: Client;
   let url: string;
   beforeAll(async () => {
@@ -51,7 +51,7 @@ onPostgres('while another transaction locks the inventory', () => {
   };
   const stock = async () => {
     await other.query('rollback');
-    // An order that was not cancelled would be placed during this time.
+    // If the order had not been cancelled, the gateway would place it during this time.
     await sleep(200);
     const { rows } = await other.query('select quantity, (select count(*)::int from orders) as orders from inventory');
     return rows[0];

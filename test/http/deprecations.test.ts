@@ -41,7 +41,7 @@ const STATUS = { coordinate: 'InventoryItem.status', reason: 'No longer supporte
 
 let gateway: Gateway;
 beforeAll(async () => {
-  // The real schema has no deprecated elements yet, so this marks some of them.
+  // The real schema has no deprecated elements yet, so this mock marks some elements as deprecated.
   jest
     .spyOn(schemas as { buildSchema: unknown }, 'buildSchema', 'get')
     .mockReturnValue((parts: schemas.SchemaParts) => deprecateSome(buildSchema(parts)));
@@ -95,7 +95,7 @@ test('each of two operations in a document reports only the deprecated fields th
 });
 
 describe('headers', () => {
-  test('give the earliest dates of all deprecated elements', async () => {
+  test('contain the earliest dates of all deprecated elements', async () => {
     const { headers } = await gateway.graphql('{ pets { nodes { name categoryId } } }');
     expect(headers).toMatchObject({
       deprecation: `@${Date.UTC(2026, 9, 1) / 1000}`,
@@ -105,20 +105,20 @@ describe('headers', () => {
     expect(headers['x-stability']).toBeUndefined();
   });
 
-  test('give no date if the deprecated element has none', async () => {
+  test('contain no date if the deprecated element has no date', async () => {
     const { headers } = await gateway.graphql('{ pets(last: 1, before: null) { totalCount } }');
     expect([headers.deprecation, headers.sunset]).toEqual([undefined, undefined]);
     expect(headers.link).toBe('</docs/deprecation>; rel="deprecation"; type="text/html"');
   });
 
-  test('give the least stable level of all elements', async () => {
+  test('contain the least stable level of all elements', async () => {
     const beta = 'mutation { removeInventory(petId: 7) { petId } }';
     expect((await gateway.graphql(beta)).headers['x-stability']).toBe('beta');
     const both = 'mutation { removeInventory(petId: 7) { petId status } }';
     expect((await gateway.graphql(both)).headers['x-stability']).toBe('experimental');
   });
 
-  test('are sent with rejected requests and over GET', async () => {
+  test('are sent in responses to rejected requests, and over GET', async () => {
     const refused = await gateway.graphql('{ pet(id: 1) { categoryId } }', undefined, {
       'x-api-key': undefined,
     });
@@ -153,7 +153,7 @@ describe('headers', () => {
   });
 });
 
-test('the body of a replayed response is identical, including the deprecations', async () => {
+test('a replayed response has the same body as the original response, including the deprecations', async () => {
   const send = () =>
     gateway.app.inject({
       method: 'POST',
@@ -190,7 +190,7 @@ test('uses of deprecated and unstable elements are counted by element and interf
   await gateway.graphql('mutation { removeInventory(petId: 1) { petId } }');
   await gateway.app.inject({ method: 'DELETE', url: '/store/inventory/1' });
   await gateway.app.inject({ url: '/pets/1' });
-  // A request that is rejected for a wrong key is not counted as a use.
+  // A request with a wrong key is rejected, so it does not count as a use.
   await gateway.app.inject({ url: '/pets/1', headers: { 'x-api-key': 'wrong' } });
   await gateway.graphql('{ a: pet(id: 1) { categoryId } b: pet(id: 1) { categoryId } }');
   await gateway.graphql('{ inventoryItem(petId: 1) { status } }');

@@ -49,7 +49,7 @@ test('/livez and /readyz use no quota, have rate limit headers, and respond to r
   await strict.server.close();
 });
 
-test('while the database does not respond, only /readyz fails, with the Error object and Retry-After', async () => {
+test('while the database does not respond, /readyz fails with an Error object and Retry-After, and /livez succeeds', async () => {
   const asked = jest.spyOn(gateway.database, 'canWrite').mockRejectedValue(new Error('gone: secret@host'));
   await untilReady(503);
   const ready = await get('/readyz');

@@ -99,7 +99,7 @@ onPostgres('two instances on one PostgreSQL', () => {
     }
   });
 
-  test('while one instance runs a request, both reject a retry; killing that instance unblocks the key', async () => {
+  test('while one instance runs a request, both instances reject a retry; if that instance is killed, a retry succeeds', async () => {
     const [first, second] = instances as [GatewayProcess, GatewayProcess];
     const order = { petId: 1, quantity: 3 };
     const blocker = new Client({ connectionString: database.url });
@@ -152,7 +152,7 @@ describe('after kill -9 during requests with idempotency keys', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('each retried request has created one order; a request answered before gets the same response again', async () => {
+  test('retries create each order exactly once; a request answered before the kill gets the same response again', async () => {
     const answered = new Map<string, string>();
     const keys = Array.from({ length: 120 }, (_, i) => `order-${i}`);
     let gateway = await GatewayProcess.start(environment);

@@ -93,7 +93,7 @@ test.each(
   },
 );
 
-test('a request is replayed even if its body or key is formatted differently', async () => {
+test('a retry gets the stored response even if the body or the key is formatted differently', async () => {
   const first = await send('POST /pets', '{"name":"A","categoryId":1}', 'k');
   const second = await send('POST /pets', '{ "categoryId": 1, "status": null, "name": "A" }', '"k"');
   expect([second.text, isReplayed(second)]).toEqual([first.text, true]);
@@ -114,14 +114,14 @@ describe('a different request with the same key gets 422', () => {
   const both = `${CREATE.replace('(', ' A(')} ${CREATE.replace('(', ' B(')}`;
   const named = (operationName: string, name: string, query = both) => ({ query, operationName, variables: { name } });
   test.each<[what: string, on: string, sent: unknown, other: string, sent2: unknown]>([
-    ['another body', 'POST /pets', RABBIT, 'POST /pets', { name: 'B', categoryId: 1 }],
-    ['another method and path', 'POST /pets', RABBIT, 'PATCH /pets/1', { name: 'A' }],
-    ['another operation', 'POST /pets', RABBIT, 'POST /categories', { name: 'A' }],
+    ['a different body', 'POST /pets', RABBIT, 'POST /pets', { name: 'B', categoryId: 1 }],
+    ['a different method and path', 'POST /pets', RABBIT, 'PATCH /pets/1', { name: 'A' }],
+    ['a different REST operation', 'POST /pets', RABBIT, 'POST /categories', { name: 'A' }],
     ['an additional field', 'POST /pets', RABBIT, 'POST /pets', { ...RABBIT, status: 'sold' }],
-    ['another resource', 'PATCH /pets/1', { name: 'A' }, 'PATCH /pets/2', { name: 'A' }],
-    ['other variables', 'POST /graphql', named('A', 'x'), 'POST /graphql', named('A', 'y')],
-    ['another operation of the document', 'POST /graphql', named('A', 'x'), 'POST /graphql', named('B', 'x')],
-    ['another document', CREATE, { name: 'x' }, CREATE.replace('{ id }', '{ id name }'), { name: 'x' }],
+    ['a different resource', 'PATCH /pets/1', { name: 'A' }, 'PATCH /pets/2', { name: 'A' }],
+    ['different variables', 'POST /graphql', named('A', 'x'), 'POST /graphql', named('A', 'y')],
+    ['a different operation of the same document', 'POST /graphql', named('A', 'x'), 'POST /graphql', named('B', 'x')],
+    ['a different document', CREATE, { name: 'x' }, CREATE.replace('{ id }', '{ id name }'), { name: 'x' }],
   ])('%s', async (_what, on, sent, other, otherSent) => {
     expect((await send(on, sent, 'k')).code).toBeUndefined();
     const changed = await content();
@@ -130,7 +130,7 @@ describe('a different request with the same key gets 422', () => {
   });
 });
 
-test('each caller has separate idempotency keys; a caller that has lost the scope gets no replay', async () => {
+test('callers can use the same key for different requests; a caller that has lost the scope gets no replay', async () => {
   const [one, other] = [await gateway.createKey(), await gateway.createKey()];
   for (const [headers, id] of [
     [one.headers, 4],
@@ -197,6 +197,21 @@ describe('the response to a rejected or failed request is not stored', () => {
     expect(outcome(await send(PLACE, order, 'k'))).toEqual([200, undefined, false]);
   });
 
+  test('a request that is rejected because the disk is full changes nothing and can be retried', async () => {
+    await sql(`create function fill_disk() returns trigger language plpgsql as
+      $$ begin raise exception 'full' using errcode = 'disk_full'; end $$`);
+    await sql('create trigger full_disk before insert on orders execute function fill_disk()');
+    const order = { input: { petId: 1, quantity: 1 } };
+    const before = await content();
+    try {
+      expect(outcome(await send(PLACE, order, 'k'))).toEqual([200, 'SERVICE_UNAVAILABLE', false]);
+      expect(await content()).toBe(before);
+    } finally {
+      await sql('drop function fill_disk cascade');
+    }
+    expect(outcome(await send(PLACE, order, 'k'))).toEqual([200, undefined, false]);
+  });
+
   test('a request whose response is too large to store is rejected and changes nothing', async () => {
     await sql('insert into pets (name, category_id) select $1::text, 1 from generate_series(1, 200)', [
       'x'.repeat(255),
@@ -208,7 +223,7 @@ describe('the response to a rejected or failed request is not stored', () => {
   });
 });
 
-test('a mutation with several root fields and a key is rejected; without a key each field commits separately', async () => {
+test('a mutation with several root fields is rejected if it has a key; without a key, each field commits separately', async () => {
   const query = `mutation {
     a: createCategory(input: { name: "A" }) { id }
     b: placeOrder(input: { petId: 1, quantity: 100 }) { id }
@@ -245,7 +260,7 @@ describe('while the first request with a key is running', () => {
     expect([last.text, isReplayed(last)]).toEqual([done[0]?.text, true]);
   });
 
-  test('requests with other keys, reads, and writes without a key are not blocked', async () => {
+  test('reads, writes without a key, and requests with other keys are not blocked', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
         i % 3 === 2 ? send('GET /pets') : send('POST /pets', RABBIT, i % 3 === 0 ? `k${i}` : undefined),

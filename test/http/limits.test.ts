@@ -100,7 +100,7 @@ const SCENARIOS: [name: string, quota: [perMinute: number, perDay: number], step
     ]),
   ],
   [
-    'if a ban ends before the exhausted window, Retry-After lasts until the window ends',
+    'if the window of the used-up quota ends later than the ban, Retry-After lasts until the window ends',
     [10, 1],
     [[1, OK], [20, LIMITED], [1, { ...BANNED, retryAfter: 86_400 }], DAY, [1, OK]],
   ],
@@ -160,7 +160,7 @@ describe.each(READS)('on %s', (_interface, on) => {
     expect(await statuses()).toEqual([200, 429, 200, 200]);
   });
 
-  test('lifting a ban ends it at once and does not restore the used quota', async () => {
+  test('a lifted ban ends at once, but the used quota is not restored', async () => {
     const { id, headers } = await keyWith(1);
     await repeat(22, on, headers);
     expect((await liftBan(id)).json.data).toEqual({ liftBan: true });
@@ -183,7 +183,7 @@ describe.each(READS)('on %s', (_interface, on) => {
   });
 });
 
-/** The end of the ban of a key, from the query `apiKeys`. */
+/** The time at which the ban of a key ends, as reported by the query `apiKeys`. */
 async function bannedUntilOf(id: string, instance = gateway): Promise<unknown> {
   const { apiKeys } = await instance.data('{ apiKeys(first: 100) { nodes { id bannedUntil } } }');
   return apiKeys?.nodes?.map((key) => key).find((key) => String(key.id) === id)?.bannedUntil;
@@ -220,7 +220,7 @@ describe('the cost of an operation is the number of its counted root fields', ()
     [60, fields(60)],
   ];
   test.each(rows.map(([cost, query, variables = {}]) => [cost, query, variables] as const))(
-    'it is %i for %s with %j, whether or not the document is cached',
+    'the cost is %i for %s with the variables %j, whether or not the document is cached',
     async (cost, query, variables) => {
       const { headers } = await keyWith(120);
       for (const times of [1, 2]) {
@@ -253,7 +253,7 @@ describe('the cost of an operation is the number of its counted root fields', ()
   });
 });
 
-test('an operation over the limit runs no field and is not charged; it succeeds once Retry-After has passed', async () => {
+test('an operation over the rate limit runs no field and uses no quota; a retry after Retry-After succeeds', async () => {
   const { headers } = await keyWith(3);
   const create = (name: string) => `${name}: createCategory(input: { name: "${name}" }) { id }`;
   const mutation = `mutation { ${create('one')} ${create('two')} ${create('three')} }`;
@@ -273,7 +273,7 @@ test('an operation over the limit runs no field and is not charged; it succeeds 
   expect(await names()).toEqual(['one', 'two', 'three']);
 });
 
-test('an operation that costs more than the quota of a minute or day is rejected as too complex and charged 1', async () => {
+test('an operation that costs more than the quota of a minute or day is rejected as too complex and charged as one request', async () => {
   for (const [perMinute, perDay] of [
     [5, 100],
     [100, 5],
@@ -307,7 +307,7 @@ test('requests that do not count towards the quota are limited to ten times the 
   for (const on of free) expect((await ask(gateway, on, { headers })).status).toBe(200);
 });
 
-test('a banned caller can load pages up to the limit of free requests; rejections leave no file open', async () => {
+test('a banned caller can load web pages up to the limit of free requests; rejected requests leave no file open', async () => {
   const { headers } = await keyWith(2);
   await repeat(23, PETS, headers);
   const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
@@ -393,7 +393,7 @@ describe('a request with a key is not affected by a ban of its address', () => {
     const answer = await ask(busy, 'GET /pets', { headers: key.headers, from });
     expect([answer.status, answer.told.retryAfter]).toEqual([503, 5]);
     await busy.close();
-    // Blocking the event loop has overloaded `gateway` too: wait until it has recovered.
+    // `gateway` runs in the same process, so it is overloaded as well. Waits until it has recovered.
     await until(async () => (await gateway.app.inject({ url: '/rate_limit' })).statusCode !== 503);
   });
 });
@@ -409,7 +409,7 @@ describe('a request with a malformed body', () => {
   };
   beforeAll(() => gateway.listen());
 
-  test('counts against its key', async () => {
+  test('counts against the quota of its key', async () => {
     expect(await send(await gateway.createKey())).toEqual([['HTTP/1.1 400'], 59]);
   });
 

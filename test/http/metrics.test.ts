@@ -117,7 +117,7 @@ test.each([
   expect(metricsUrl(host, 9464)).toBe(url);
 });
 
-test('with METRICS_PORT metrics are served on that port only', async () => {
+test('with METRICS_PORT, metrics are served only on that port', async () => {
   const config = readConfig({ LOG_LEVEL: 'silent', ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' });
   const { server, metrics } = await createApp(config, gateway.database);
   const answer = await server.inject({ url: '/metrics', headers: { 'x-api-key': ADMIN_KEY } });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   mine = await gateway.createKey();
   other = await gateway.createKey();
-  // Looks up both keys in advance: until then, requests are not counted against the limit of their caller.
+  // Looks up both keys in advance. Before the look-up of its key, a request does not count towards the limit per caller.
   for (const { headers } of [mine, other]) await ask(gateway, 'GET /rate_limit', { headers });
 });
 afterEach(leaveAll);
@@ -112,7 +112,7 @@ describe.each<[name: string, callerOf: () => Headers]>([
     expect((await read(headers, 'GET /livez')).status).toBe(200);
     expect((await read(headers, 'GET /graphql?query={__typename}')).code).toBe('RATE_LIMITED');
     await leaveAll();
-    // The requests whose bodies never arrived have been charged.
+    // The requests whose bodies never arrived have used quota.
     expect(await read(headers)).toMatchObject({ status: 200, told: { remaining: before - SHARE - 1 } });
   });
 });
@@ -163,7 +163,7 @@ test('a request whose body does not arrive in time gets 408, and the connection 
 });
 
 describe('a request whose client has disconnected', () => {
-  /** Delays calls until they are released. */
+  /** Delays all calls of `target[name]` until `release` is called. */
   function hold<T extends object, K extends keyof T>(target: T, name: K) {
     const original = target[name] as (...args: unknown[]) => unknown;
     let release: () => void = () => undefined;
@@ -194,7 +194,7 @@ describe('a request whose client has disconnected', () => {
   test.each([
     ['over HTTP', 4, overHttp],
     ['over WebSocket', 4, overWebSocket],
-  ])('keeps its slot until its work ends: %s', async (_name, count, start) => {
+  ])('keeps its slot until its database query ends: %s', async (_name, count, start) => {
     await fill(mine.headers, SHARE - count);
     const held = hold(gateway.database, 'query');
     const leaving: (() => void)[] = [];

@@ -59,11 +59,11 @@ test('only src/http/server.ts installs hooks on requests', () => {
   expect(sources).toEqual([]);
 });
 
-test('a request with several errors is rejected for the first one in pipeline order, with the common headers', async () => {
+test('a request with several errors is rejected for the error that the pipeline checks first, with the common headers', async () => {
   const reader = await gateway.createKey({ scopes: ['READ'] });
   const writer = await gateway.createKey();
   const wrong: Headers = { 'x-api-key': 'wrong', accept: 'text/csv', 'content-type': 'text/xml' };
-  // Each step corrects the error that the previous step was rejected for.
+  // Each request corrects the error for which the previous request was rejected.
   const steps: [status: number, on: string, headers: Headers, body: string][] = [
     [401, 'POST /pets', wrong, '{'],
     [403, 'POST /pets', { ...wrong, ...reader.headers }, '{'],

@@ -16,11 +16,11 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const CREATE = 'mutation { createCategory(input: { name: "Unseen" }) { id } }';
 
-/** Values of `Accept`, and the content type of the response. */
+/** Values of `Accept`, each with the content type of the response. */
 const ACCEPTS: [accept: string | undefined, type: string][] = [
   ['application/json', JSON_TYPE],
   ['application/graphql-response+json', RESPONSE_TYPE],
-  // Apollo Client 4, and urql.
+  // Sent by Apollo Client 4 and by urql.
   ['application/graphql-response+json,application/json;q=0.9', RESPONSE_TYPE],
   [
     'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, */*',
@@ -247,7 +247,7 @@ describe('a hostile body is rejected quickly and with a short response', () => {
     expect({}).not.toHaveProperty('status');
   });
 
-  test('but a GraphQL body with an unknown member is accepted', async () => {
+  test('except a GraphQL body with an unknown member, which is accepted', async () => {
     const { status, json } = await ask(gateway, 'POST /graphql', { body: '{"query":"{ __typename }","x":[[[1]]]}' });
     expect([status, json.data]).toEqual([200, { __typename: 'Query' }]);
   });

@@ -111,7 +111,7 @@ describe('responses to requests that the HTTP parser rejects or would answer its
 
   let instance: Gateway | undefined;
   afterAll(() => instance?.close());
-  /** Starts an instance on first use. The quota of 127.0.0.1 is unused there. */
+  /** Starts a separate instance on first use. In this instance, the quota of 127.0.0.1 is unused. */
   async function listening(): Promise<Gateway> {
     if (instance) return instance;
     instance = await gateway.another({ ANONYMOUS_ACCESS: 'none' });
@@ -120,7 +120,7 @@ describe('responses to requests that the HTTP parser rejects or would answer its
   }
 });
 
-test('a request whose key cannot be looked up gets 503, and is charged to neither key nor address', async () => {
+test('a request whose key cannot be looked up gets 503, and counts against neither the key nor the address', async () => {
   const { headers } = await gateway.createKey();
   const from = '198.51.100.2';
   jest.spyOn(gateway.database.prisma.apiKey, 'findUnique').mockRejectedValue(gone as never);

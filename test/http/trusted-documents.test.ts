@@ -195,7 +195,7 @@ describe('automatic persisted queries', () => {
 });
 
 describe('with TRUSTED_DOCUMENTS_ONLY', () => {
-  test('other documents get 403, even after an admin has run them', async () => {
+  test('unlisted documents get 403, even after an admin has run them', async () => {
     expect((await closed.graphql(UNLISTED)).data).toEqual({ pet: { id: '1' } });
     for (const query of [
       UNLISTED,
@@ -212,7 +212,7 @@ describe('with TRUSTED_DOCUMENTS_ONLY', () => {
   });
 
   test.each(['{ __schema { queryType { name } } }', '{ __typename viewer { plan } rateLimit { cost } }'])(
-    'operations that use no quota are allowed: %s',
+    'unlisted operations that use no quota are allowed: %s',
     async (query) => {
       expect((await post(closed, { query })).status).toBe(200);
     },
@@ -342,7 +342,7 @@ describe('startup with a manifest', () => {
       'subscription A (1): An event of the subscription has an estimated cost of 1302; at most 1000 is allowed.',
     ],
     [
-      'with an operation over the cost limit whatever its variables are',
+      'with an operation that is over the cost limit for any values of its variables',
       manifest([
         'query',
         'A',
@@ -356,14 +356,14 @@ describe('startup with a manifest', () => {
       manifest(['subscription', 'A', 'subscription A { petChanged { pet { orders { nodes { id } } } } }', '1']),
       'subscription A (1): An event of a subscription holds rows',
     ],
-  ])('%s fails with an error of one line', (_what, content, reason) => {
+  ])('%s fails with a one-line error', (_what, content, reason) => {
     const file = written(content);
     expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(reason);
     expect(() => TrustedDocuments.read(file, BOUNDS)).toThrow(new RegExp(`^TRUSTED_DOCUMENTS ${file}: [^\n]+$`));
   });
 
   // test/app/start.process.test.ts tests the same in a separate process.
-  test('that does not exist fails with an error of one line and creates no admin key', async () => {
+  test('that does not exist fails with a one-line error and creates no admin key', async () => {
     const { apiKey } = plain.database.prisma;
     const keys = await apiKey.count();
     const config = readConfig({

@@ -66,7 +66,7 @@ export const INVENTORY: Resource = {
   remove: 'removeInventory',
 };
 
-/** The operations on a resource over one interface. */
+/** The operations on a resource, over either GraphQL or REST. */
 export interface Client {
   read(id: number | string): Promise<Row | null>;
   /** Reads all rows, in the order of their ids. */
@@ -93,7 +93,7 @@ function graphqlClient(gateway: () => Gateway, { type, fields, ...resource }: Re
       return data.it;
     }
     const { code, status: own, details = [] } = error.extensions as unknown as Refusal;
-    // The response has the status of the error only if no field ran. If a field failed, the status is 200.
+    // The HTTP status is the status of the error only if no field ran. If a field failed, the HTTP status is 200.
     expect([errors.length, status]).toEqual([1, data === undefined ? own : 200]);
     return { code, status: own, message: error.message, details: details.map(withoutInput) };
   };

@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-// Order 1 reserves two units of pet 1. In stock are three units of pet 1 and ten of pet 2. Pet 3 is not tracked.
+// Order 1 reserves two units of pet 1. Three units of pet 1 and ten of pet 2 are in stock. Stock of pet 3 is not tracked.
 test.each<[string, ...string[]]>([
   ['createPet(input: { name: "Mia", categoryId: 1 }) { id }', 'pet CREATED 4'],
   ['updatePet(id: 1, input: { name: "Max" }) { id }', 'pet UPDATED 1'],
@@ -36,12 +36,12 @@ test.each<[string, ...string[]]>([
   ['updateOrder(id: 1, input: { petId: 3 }) { id }', 'inventory UPDATED 1', 'order UPDATED 1'],
   ['updateOrder(id: 1, input: { complete: true }) { id }', 'order UPDATED 1'],
   ['cancelOrder(id: 1) { id }', 'order DELETED 1', 'inventory UPDATED 1'],
-])('%s is announced, together with the change of stock that the mutation causes', async (field, ...expected) => {
+])('the mutation %s publishes its change, and any change of stock that it causes', async (field, ...expected) => {
   await gateway.data(`mutation { ${field} }`);
   expect(changes.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`)).toEqual(expected);
 });
 
-test('rejected changes are not announced', async () => {
+test('rejected changes are not published', async () => {
   const { errors } = await gateway.graphql(`mutation {
     a: updateOrder(id: 1, input: { quantity: 100 }) { id }
     b: placeOrder(input: { petId: 1, quantity: 100 }) { id }
@@ -51,7 +51,7 @@ test('rejected changes are not announced', async () => {
   expect([errors.length, changes]).toEqual([4, []]);
 });
 
-test('a deleted row is announced with the rows that it belongs to', async () => {
+test('a deletion is published with the deleted row and the rows that it referred to', async () => {
   await gateway.data('mutation { a: removeInventory(petId: 2) { petId } b: deletePet(id: 2) { id } }');
   const category = { id: 1n, name: 'Dogs', description: 'Loyal' };
   const bello = { id: 2n, name: 'Bello', status: 'pending', categoryId: 1n, category };
@@ -61,7 +61,7 @@ test('a deleted row is announced with the rows that it belongs to', async () => 
   ]);
 });
 
-test('each of several concurrent changes is announced with the state just before it', async () => {
+test('each of several concurrent changes is published with the state of the row just before that change', async () => {
   const ids = Array.from({ length: 20 }, (_, i) => String(i + 3));
   await gateway.data(`mutation { ${ids.map((id) => `c${id}: createCategory(input: { name: "${id}" }) { id }`)} }`);
   const move = 'mutation ($categoryId: ID) { updatePet(id: 1, input: { categoryId: $categoryId }) { id } }';

@@ -36,7 +36,7 @@ const BELLO = { __typename: 'Pet', name: 'Bello', category: { name: 'Dogs' } };
 const anonymous = { 'x-api-key': undefined };
 
 describe('entities', () => {
-  test('are in the order of their representations, with null for each entity that does not exist', async () => {
+  test('are returned in the order of their representations, with null for each entity that does not exist', async () => {
     const rows: [representation: object, entity: object | null][] = [
       [
         { __typename: 'Order', id: '1' },
@@ -62,7 +62,7 @@ describe('entities', () => {
     expect(await subgraph.data(literal)).toEqual({ _entities: [{ name: 'Rex' }] });
   });
 
-  test('of one type and their relations are read by one statement, for up to a hundred entities', async () => {
+  test('of one type are read by one statement together with their relations, for up to a hundred entities', async () => {
     const log = StatementLog.of(gateway.database);
     const representations = Array.from({ length: 100 }, (_, index) => pet(String(index + 1)));
     const { _entities } = await subgraph.data<{ _entities: (object | null)[] }>(ENTITIES, { representations });
@@ -79,7 +79,7 @@ describe('entities', () => {
     expect(await subgraph.data(ENTITIES, { representations: pets.nodes })).toEqual(found);
     const { data, extensions } = await asUser(ENTITIES);
     expect(data).toEqual(found);
-    // Any number of entities counts as one request. The SDL is free of quota.
+    // Any number of entities counts as one request. The query for the SDL uses no quota.
     expect(extensions).toMatchObject({ cost: { operation: 1, remaining: { minute: 1 } } });
     expect((await asUser(SDL)).extensions).toMatchObject({ cost: { operation: 0, remaining: { minute: 1 } } });
     const rename = 'mutation { updatePet(id: 2, input: { name: "Routed" }) { id } }';
@@ -103,14 +103,14 @@ describe('entities', () => {
     ['with a nodeId', pet(Buffer.from('Pet:1').toString('base64url')), 'id', INTEGER],
     ['with the id of an API key', pet('abcdefghij12'), 'id', INTEGER],
     ['with an object as an id', pet({ id: 1 }), 'id', INTEGER],
-  ])('%s are rejected, and the error lists the index of each', async (_what, wrong, field, message) => {
+  ])('%s are rejected, and the error lists all of their indices', async (_what, wrong, field, message) => {
     const representations = [wrong, pet('1'), wrong];
     const { code, status, details } = await refusalOf(subgraph, ENTITIES, { representations });
     expect([code, status]).toEqual(['BAD_USER_INPUT', 400]);
     expect(details).toEqual([0, 2].map((index) => ({ path: `representations.${index}.${field}`, message })));
   });
 
-  test('that are null, or more than a hundred, are rejected as a whole', async () => {
+  test('are all rejected if a representation is null, or if there are more than a hundred representations', async () => {
     const refusal = { http: 400, code: 'BAD_USER_INPUT', status: 400 };
     expect(await refusalOf(subgraph, ENTITIES, { representations: [null] })).toMatchObject({ code: refusal.code });
     const details = [{ path: 'representations', message: 'must have at most 100 items' }];
@@ -157,7 +157,7 @@ describe('the schema', () => {
     expect(body).not.toMatch(/@key|@shareable|_Any|_Entity|_Service|federation/);
   });
 
-  test('of a subgraph is served, and composes with another subgraph that uses its entities and PageInfo', async () => {
+  test('of a subgraph is served, and composes with a second subgraph that uses its entities and PageInfo', async () => {
     const { _service } = await subgraph.data<{ _service: { sdl: string } }>(SDL);
     const { body } = await subgraph.app.inject({ url: '/schema.graphql' });
     expect(body).toBe(_service.sdl);
@@ -172,7 +172,7 @@ describe('the schema', () => {
     expect(fields).toEqual(expect.arrayContaining(['id', 'name', 'category', 'orders', 'stars']));
   });
 
-  test('of a subgraph can be introspected, and REST does not change', async () => {
+  test('of a subgraph can be introspected, and does not change the REST API', async () => {
     for (const url of ['/openapi.json', '/pets'])
       expect((await subgraph.app.inject({ url })).body).toBe((await gateway.app.inject({ url })).body);
     const { __type } = await subgraph.data('{ __type(name: "_Entity") { possibleTypes { name } } }');

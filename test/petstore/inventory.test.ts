@@ -17,7 +17,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   const pets = clientOf(name, () => gateway, PETS);
   const orders = clientOf(name, () => gateway, ORDERS);
 
-  test('only pets whose stock is tracked have an entry', async () => {
+  test('only pets whose stock is tracked have an inventory entry', async () => {
     expect([await inventory.read(1), await inventory.read(2), await inventory.read(99)]).toEqual([ITEM, null, null]);
     expect(await inventory.list()).toEqual([ITEM]);
   });
@@ -27,7 +27,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await inventory.read(1)).toEqual({ ...ITEM, status: 'sold' });
   });
 
-  test.each([0, 1, 2147483647])('stock is set to %i, whether it was tracked or not', async (quantity) => {
+  test.each([0, 1, 2147483647])('stock can be set to %i, whether or not it was tracked before', async (quantity) => {
     for (const [petId, status] of [
       [1, 'available'],
       [2, 'pending'],
@@ -51,7 +51,7 @@ describe.each(INTERFACES)('over %s', (name) => {
     expect(await inventory.list()).toEqual([ITEM]);
   });
 
-  test('orders are not limited by stock that is no longer tracked', async () => {
+  test('orders are not limited once the stock of their pet is no longer tracked', async () => {
     expect(await orders.create({ petId: 1, quantity: 4 })).toMatchObject({ code: 'INSUFFICIENT_STOCK' });
     expect([await inventory.remove(1), await inventory.read(1)]).toEqual(['removed', null]);
     expect(await orders.create({ petId: 1, quantity: 4 })).toMatchObject({ quantity: 4 });

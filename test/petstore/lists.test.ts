@@ -35,15 +35,15 @@ interface Filter {
 /** A list of the API: how GraphQL and REST read it, and how to compute its rows in memory. */
 interface List {
   readonly field: string;
-  /** The prefix of its types for filter and order: `Pet` for `PetFilter` and `PetSort`. */
+  /** The prefix of the names of its filter and sort types: `Pet` for `PetFilter` and `PetSort`. */
   readonly type: string;
   readonly key: 'id' | 'petId';
   /** The REST path; absent if REST does not have the list. */
   readonly path?: string;
-  /** Of a nested list: the field of the parent list, and the id of a row's parent. */
+  /** Nested lists only: the field of the parent list, and a function that returns the id of a row's parent. */
   readonly parents?: { readonly field: string; of(row: Row): unknown };
   rows(world: World): readonly Row[];
-  /** The sort fields, the id first. Each has its name in REST, and the value by which a row is sorted. */
+  /** The sort fields, with the id first. Each has its name in REST, and a function that returns the sort value of a row. */
   readonly sorts: Readonly<Record<string, readonly [parameter: string, value: (row: Row) => string | number]>>;
   readonly filters: Readonly<Record<string, Filter>>;
 }
@@ -151,8 +151,8 @@ const [PETS, PETS_OF_CATEGORIES] = LISTS as [List, List];
 const INVENTORY = LISTS.at(-1) as List;
 
 /**
- * In the order of the names, the few names with 'émi' come last. Many names contain 'rex', but none begins with it, and
- * all of them are in the middle. Names with 'Aaron' and 'zoe' are far apart. Too many pets have stock to sort them all.
+ * A shop in which some pages are hard to find. Sorted by name, the few names with 'émi' come last. Many names contain 'rex',
+ * but no name begins with 'rex'. These names are all between 'Aaron' and 'zoe'. There is too much inventory to sort it all.
  */
 const LARGE: World = {
   categories: Array.from({ length: 3000 }, (_, i) => ({ id: i + 1, name: nameOf(i) })),
@@ -352,7 +352,7 @@ describe.each(SHOPS)('in a %s', (_shop, world) => {
   beforeAll(() => fill(gateway.database, world));
 
   test.each(LISTS.map((list): [string, List] => [`${list.field} of ${list.parents?.field ?? 'all'}`, list]))(
-    'pages of %s have the rows computed in memory, for any filters, sort order and cursors',
+    'pages of %s have the same rows as pages computed in memory, for any filters, sort order and cursors',
     async (_name, list) => {
       const filter = fc.record(
         Object.fromEntries(
@@ -380,7 +380,7 @@ describe('in a large shop', () => {
 
   test.each<[string, List, string, readonly unknown[]]>([
     ['names', PETS, 'name', TEXTS],
-    ['names of a category', PETS_OF_CATEGORIES, 'name', TEXTS],
+    ['names of pets in a category', PETS_OF_CATEGORIES, 'name', TEXTS],
     ['quantities', INVENTORY, 'maxQuantity', QUANTITIES],
   ])('%s are filtered like the rows in memory, for each value of the filter', async (_what, list, name, values) => {
     const asked = { orderBy: null, isBackward: false, size: 12, isWithin: false, from: null, to: null };
@@ -388,7 +388,7 @@ describe('in a large shop', () => {
   });
 
   test.each([PETS, PETS_OF_CATEGORIES])(
-    'a name filter works with a filter for 200 categories: list %#',
+    'a name filter can be combined with a filter for 200 categories: list %#',
     async (list) => {
       const categoryIds = Array.from({ length: 200 }, (_, i) => i + 2);
       const filter = { name: 'kkkk', categoryIds, statuses: ['available', 'sold'] };
@@ -428,7 +428,7 @@ describe('in a large shop', () => {
     expect((await send(gateway, 'GET /pets?limit=100')).json).toHaveLength(100);
   });
 
-  test('a page cannot be requested from both ends', async () => {
+  test('a request with both first and last is rejected', async () => {
     expect(await refusalOf(gateway, queryOf(PETS), { first: 1, last: 1 })).toMatchObject({
       code: 'BAD_USER_INPUT',
       status: 400,

@@ -4,12 +4,12 @@ import { createDatabase, fillShop, TEST_DATABASE_URL } from '../helper/database'
 import { type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';
 
-// The embedded database runs one transaction at a time.
+// These tests need a PostgreSQL server, because the embedded database runs one transaction at a time.
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 
 const STOCK = 10;
 
-onPostgres('two changes at the same moment', () => {
+onPostgres('two concurrent changes', () => {
   let gateway: Gateway;
   let other: Client;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ onPostgres('two changes at the same moment', () => {
   test.each([
     ['cancelled', 'cancelOrder(id: 1) { id }', STOCK],
     ['changed', 'updateOrder(id: 1, input: { quantity: 3 }) { id }', STOCK - 3],
-  ])('cause no deadlock if a pet is deleted while its order is %s, and the pet is kept', async (_what, field, left) => {
+  ])('cause no deadlock if deletePet runs while the order is %s, and the pet is kept', async (_what, field, left) => {
     const before = await deadlocks();
     await other.query('begin; select from inventory for update');
     const deleted = gateway.graphql('mutation { deletePet(id: 1) { id } }');
@@ -81,7 +81,7 @@ onPostgres('two changes at the same moment', () => {
     expect(inventoryItem).toEqual({ quantity: left });
   });
 
-  test('that both start to track the stock of a pet announce one created entry', async () => {
+  test('that both start to track the stock of a pet publish only one creation of the inventory entry', async () => {
     const kinds: string[] = [];
     const listener: ChangeListener = ({ topic, kind }) => kinds.push(`${topic} ${kind}`);
     gateway.database.listeners.add(listener);

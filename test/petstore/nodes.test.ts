@@ -64,7 +64,7 @@ test('REST has no nodeId', async () => {
   expect(JSON.parse(body)).toEqual([{ id: 1, name: 'Rex', status: 'available', categoryId: 1 }]);
 });
 
-test('nodes are in the order of the ids, null for unknown ids, and read with one statement for each type', async () => {
+test('nodes returns objects in the order of the ids, and null for unknown ids, with one statement for each type', async () => {
   const log = StatementLog.of(gateway.database);
   const ids = [
     nodeIdOf('Pet', 2),

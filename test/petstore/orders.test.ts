@@ -11,7 +11,7 @@ afterAll(() => gateway.close());
 
 const DAY = '2026-11-21T09:30:00.000Z';
 const MOST = 2147483647;
-/** The order of a new shop. It reserves two units of pet 1; three more units are in stock. */
+/** The order that `fillShop` creates. It reserves two units of pet 1. Three more units are in stock. */
 const ORDER = { id: '1', petId: '1', quantity: 2, shipDate: null, complete: false };
 const EMPTY = { id: '2', petId: null, quantity: null, shipDate: null, complete: false };
 
@@ -105,7 +105,7 @@ describe.each(INTERFACES)('over %s', (name) => {
       ['the same pet and units', { petId: 1, quantity: 2 }, { 1: 3, 2: 5 }],
       ['completion', { complete: true }, { 1: 3, 2: 5 }],
       ['completion with more units', { complete: true, quantity: 4 }, { 1: 1, 2: 5 }],
-    ])('adjusts the reserved stock: %s', async (_what, input, after) => {
+    ])('adjusts the reserved stock if the input has %s', async (_what, input, after) => {
       await setStock(2, 5);
       await orders.update(1, input);
       expect(await stock()).toEqual(after);
@@ -192,7 +192,7 @@ describe.each(INTERFACES)('over %s', (name) => {
       expect(await stock()).toEqual({ 1: 3, 2: 5 });
     });
 
-    test('by two callers at once returns the units once', async () => {
+    test('returns the units only once if two callers cancel the order at the same time', async () => {
       const answers = await Promise.all([orders.remove(1), orders.remove(1)]);
       expect(answers).toContain('removed');
       expect(answers).toContainEqual(expect.objectContaining({ code: 'NOT_FOUND', status: 404 }));
@@ -246,7 +246,7 @@ describe.each(INTERFACES)('over %s', (name) => {
   });
 });
 
-test('an order returns its pet, or null if it has none', async () => {
+test('an order returns its pet, or null if the order has no pet', async () => {
   await gateway.data('mutation { placeOrder(input: {}) { id } }');
   expect(await gateway.data('{ orders { nodes { pet { name category { name } } } } }')).toEqual({
     orders: { nodes: [{ pet: { name: 'Rex', category: { name: 'Dogs' } } }, { pet: null }] },

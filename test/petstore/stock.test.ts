@@ -57,7 +57,7 @@ async function books(): Promise<{ petId: bigint; left: number; held: number }[]>
   );
 }
 
-/** The tests place up to 5 × `MANY` orders at once. A caller may have at most 250 requests in progress. */
+/** The tests place up to 5 × `MANY` orders at once. This must be below a caller's limit of 250 requests in progress. */
 const MANY = IS_FULL ? 48 : 20;
 
 describe('many concurrent orders for few units', () => {
@@ -69,7 +69,7 @@ describe('many concurrent orders for few units', () => {
     expect(await books()).toEqual([{ petId: 1n, left: 0, held: 2 * MANY }]);
   });
 
-  test('for several units each sell all units, or all but one', async () => {
+  test('sell all units, or all but one, if each order is for several units', async () => {
     await stock(100);
     const answers = await Promise.all(Array.from({ length: 40 + 2 * MANY }, (_, index) => place(1, 2 + (index % 3))));
     const sold = answers.map((answer) => (typeof answer === 'object' ? (answer.quantity ?? 0) : 0));
@@ -167,7 +167,7 @@ describe('any mix of concurrent changes', () => {
     ),
   );
 
-  test('loses no unit and sells none twice', async () => {
+  test('loses no unit, and sells no unit twice', async () => {
     const run = async (steps: Step[]) => {
       await emptyDatabase(gateway.database);
       await stock(20, 20, 20);
@@ -208,7 +208,7 @@ describe('while orders for a pet are placed', () => {
     );
   }
 
-  test('deleting the pet fails if an order was placed, and otherwise makes all orders fail', async () => {
+  test('deleting the pet fails if an order was placed before; otherwise all orders fail', async () => {
     const outcomes = await amongOrders((id) => `mutation { deletePet(id: ${id}) { id } }`, 'UNKNOWN_REFERENCE');
     for (const { code, placed } of outcomes) expect(code).toBe(placed ? 'PET_HAS_ORDERS' : undefined);
     for (const { left, held } of await books()) expect(left + held).toBe(9);

@@ -21,7 +21,7 @@ async function everything(): Promise<unknown[]> {
   return gateway.database.query(statement(`select json_build_array(${rows}) as rows`), []);
 }
 
-/** The input type, GraphQL field and REST request of each operation, and the other fields of a valid input. */
+/** The input type, GraphQL field and REST request of each operation, and the fields that a valid input must have. */
 const OPERATIONS = {
   createPet: ['NewPet', 'createPet(input: $)', 'POST /pets', { name: 'Mia', categoryId: 1 }],
   updatePet: ['PetUpdate', 'updatePet(id: 1, input: $)', 'PATCH /pets/1', {}],
@@ -164,7 +164,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Expects both interfaces to reject an input for these faults, in any order. */
+/** Expects that GraphQL and REST reject an input, and report exactly these faults, in any order. */
 async function expectRejected(operation: Operation, input: object, faults: readonly [path: string, message: string][]) {
   const refusal = await refusalOf(gateway, withVariable(operation), { input });
   expect(refusal).toMatchObject({ code: 'BAD_USER_INPUT', status: 400 });
@@ -202,7 +202,7 @@ describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected 
   });
 });
 
-test('every field of an input is tested', async () => {
+test('every input field is tested', async () => {
   const kinds = Object.values(KINDS).flatMap(({ fields }) => fields);
   for (const [operation, [type]] of Object.entries(OPERATIONS)) {
     const { __type } = await gateway.data<{ __type: { inputFields: { name: string }[] } }>(
@@ -383,7 +383,7 @@ describe('an identifier', () => {
       '{ "id": 1.0, "name": "Rex", "categoryId": 1 }',
       { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } },
     ],
-  ])('in a REST body is ignored by a create, and must equal the path in an update: %s %j', async (on, body, answer) => {
+  ])('in a REST body is ignored by a create, and must equal the id in the path: %s %j', async (on, body, answer) => {
     await fillShop(gateway.database);
     expect(await send(gateway, on, body)).toMatchObject(answer);
   });

@@ -134,7 +134,7 @@ describe('/admin', () => {
     await page.getByText('caller: must be a key id or an IP address').waitFor();
   });
 
-  browserTest('shows no keys without a key that has the scope ADMIN, and says what is wrong', async () => {
+  browserTest('explains why it shows no keys if the key is malformed or lacks the scope ADMIN', async () => {
     const pro = await browsing.gateway.createKey({ name: 'Reader', plan: 'PRO', scopes: ['READ'] });
     const { page } = await open({}, pro.whole);
     await page.getByText('The key “Reader” does not have the scope ADMIN.').waitFor();

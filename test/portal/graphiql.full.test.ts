@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 
 describe('GraphiQL', () => {
-  browserTest('runs an example with the key of the tab, and shows its quota', async () => {
+  browserTest('runs an example with the key entered in the tab, and shows the remaining quota of the key', async () => {
     const graphiql = await browsing.open('/graphiql');
     const { page } = graphiql;
     await enterKey(page, pro);
@@ -34,7 +34,7 @@ describe('GraphiQL', () => {
     expectNoComplaints(graphiql);
   });
 
-  browserTest('shows live events, using the key of the tab', async () => {
+  browserTest('subscribes to live events with the key entered in the tab', async () => {
     const graphiql = await browsing.open('/graphiql');
     const { page } = graphiql;
     await enterKey(page, pro);
@@ -51,7 +51,7 @@ describe('GraphiQL', () => {
     expectNoComplaints(graphiql);
   });
 
-  browserTest('uses a key in its header editor instead of the key of the tab, and does not store it', async () => {
+  browserTest('sends a key from its header editor, and does not store this key', async () => {
     const { page } = await browsing.open('/graphiql');
     await page.getByText('this minute').waitFor();
     await page.getByRole('button', { name: 'Headers' }).click();
@@ -81,7 +81,7 @@ describe('Sandbox', () => {
   const APOLLO = ['embeddable-sandbox.cdn.apollographql.com', 'sandbox.embed.apollographql.com'];
   const hosts = ({ outside }: Observed) => [...new Set(outside.map((each) => new URL(each).hostname))];
 
-  browserTest('contacts only Apollo, and is replaced by GraphiQL and a notice if that fails', async () => {
+  browserTest('contacts only Apollo, and is replaced by GraphiQL with a notice if Apollo is unreachable', async () => {
     const sandbox = await browsing.open('/graphql');
     const { page } = sandbox;
     await page.getByText('This is GraphiQL, served from here: Apollo’s servers').waitFor();
@@ -92,10 +92,10 @@ describe('Sandbox', () => {
     await page.locator('.result-window', { hasText: 'totalCount' }).waitFor();
   });
 
-  browserTest('is embedded with examples, and sends the key of the tab to the gateway only', async () => {
+  browserTest('is embedded with examples, and sends the key entered in the tab only to the gateway', async () => {
     const sandbox = await browsing.open();
     const { page } = sandbox;
-    // Imitates Apollo's script: it embeds an iframe of Apollo, and the page sends the requests of this iframe.
+    // Imitates Apollo's script, which embeds an iframe of Apollo. The page sends the requests for this iframe.
     const script = `window.EmbeddedSandbox = class {
       constructor(options) {
         window.options = options;

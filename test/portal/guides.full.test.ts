@@ -5,7 +5,7 @@ import { browserTest, enterKey, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();
 
-/** Uses the admin key: without a browser cache, the pages load more files than an anonymous caller may per minute. */
+/** Opens a page with the admin key. Without a browser cache, the pages exceed the quota of an anonymous caller. */
 const open = (path?: string, options: object = {}) =>
   browsing.open(path, { extraHTTPHeaders: { 'x-api-key': ADMIN_KEY }, ...options });
 
@@ -16,7 +16,7 @@ const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 
-browserTest('every page is accessible in light and dark mode, fits a phone, and uses no other server', async () => {
+browserTest('every page is accessible in light and dark mode, fits a phone, and contacts no other server', async () => {
   const { page: phone, complaints, outside } = await open('/docs', PHONE);
   const paths: string[] = await phone
     .locator('.contents a')
@@ -50,7 +50,7 @@ browserTest('the start page with a key is accessible in light and dark mode, on 
     }
 });
 
-browserTest('the search finds sections, settings, operations and errors, with the keyboard alone', async () => {
+browserTest('the search finds sections, settings, operations and errors, and needs only the keyboard', async () => {
   const { page, complaints, outside } = await open('/docs/keys');
   await page.keyboard.press('/');
   const search = page.getByRole('dialog', { name: 'Search the documentation' });
@@ -92,10 +92,10 @@ browserTest('the Copy button copies commands without the output shown below them
   expect(copied).not.toMatch(/^#/m);
 });
 
-/** An origin without TLS that is not localhost. Browsers do not offer `navigator.clipboard` to its pages. */
+/** An insecure origin: it has no TLS, and is not localhost. Pages of such an origin have no `navigator.clipboard`. */
 const LAN = 'http://shop.lan:4321';
 
-browserTest('examples and links name the server that served the page, also when they are copied', async () => {
+browserTest('examples, links and copied examples contain the address of the server that served the page', async () => {
   const { page, complaints } = await open();
   await page.route(`${LAN}/**`, async (route) => {
     const { pathname } = new URL(route.request().url());
@@ -141,7 +141,7 @@ browserTest('at a width of 1280 px, tables and the first commands need no horizo
   }
 });
 
-browserTest('on a phone the table of contents opens on a tap', async () => {
+browserTest('on a phone, a tap on Contents opens the table of contents', async () => {
   const { page } = await open('/docs/limits', PHONE);
   const link = page.locator('.contents').getByText('Keys and scopes');
   expect(await link.isVisible()).toBe(false);
@@ -150,7 +150,7 @@ browserTest('on a phone the table of contents opens on a tap', async () => {
   await page.waitForURL(`${browsing.url}/docs/keys`);
 });
 
-browserTest('/docs/errors#rate_limited shows the heading of the code', async () => {
+browserTest('/docs/errors#rate_limited scrolls to the heading of the error code RATE_LIMITED', async () => {
   const { page } = await open('/docs/errors#rate_limited', PHONE);
   const heading = await page.locator('#rate_limited').boundingBox();
   expect(heading?.y).toBeGreaterThan(-1);

@@ -27,7 +27,7 @@ async function pages(): Promise<string[]> {
   return [...contents.matchAll(/href="([^"]+)"/g)].map(([, path]) => String(path));
 }
 
-test('every guide for callers and operators is in the contents, and links to the previous and next guide', async () => {
+test('every guide for callers and operators is in the table of contents, and links to the previous and next guide', async () => {
   const guides = (await pages()).filter((path) => path !== '/docs/rest');
   expect([...guides].sort()).toEqual(FILES.map((file) => `/docs/${file.replace('.md', '')}`).sort());
   for (const [index, path] of guides.entries()) {
@@ -81,7 +81,7 @@ describe('the search', () => {
 });
 
 describe('error codes', () => {
-  test('are described by a committed guide, and have an anchor in its page', async () => {
+  test('are described in docs/errors.md, and each has an anchor in the page', async () => {
     const committed = readFileSync(join(DOCS, 'errors.md'), 'utf8');
     expect(committed).toBe(errorsGuide(CATALOGUE));
     const page = await read('/docs/errors');
@@ -109,7 +109,7 @@ describe('error codes', () => {
     [431, 'HEADERS_TOO_LARGE'],
     [500, 'INTERNAL_SERVER_ERROR'],
     [503, 'SERVICE_UNAVAILABLE'],
-  ])('of the contract have the status %i: %s', (status, codes) => {
+  ])('have the HTTP status %i: %s', (status, codes) => {
     expect(codes.split(' ').filter((code) => CATALOGUE.get(code)?.status !== status)).toEqual([]);
   });
 });

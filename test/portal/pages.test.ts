@@ -32,7 +32,7 @@ const valuesOf = (html: string, attribute: string) => [
 ];
 
 describe.each(PAGES)('%s', (path) => {
-  test('is served without a key, and runs only scripts from files of this server', async () => {
+  test('is served without a key, and allows only scripts that are files of this server', async () => {
     const { status, headers, text } = await send(closed, `GET ${path}`, undefined, {
       accept: BROWSER,
       'x-api-key': undefined,
@@ -111,7 +111,7 @@ test('all pages have the same navigation, and the start page links to the schema
 });
 
 test.each(['/docs/nope', '/docs/limits.md', '/docs/nowhere?x=<b>', '/docs/..%2fpackage'])(
-  '%s is a 404 page for browsers, counts as a request, and is a JSON error for other clients',
+  'GET %s returns a 404 page to browsers and a JSON error to other clients, and counts as a request',
   async (path) => {
     const page = await open(path);
     expect(page).toMatchObject({ status: 404, headers: { 'content-type': HTML, ratelimit: expect.any(String) } });
@@ -128,7 +128,7 @@ test.each(['/docs/nope', '/docs/limits.md', '/docs/nowhere?x=<b>', '/docs/..%2fp
   },
 );
 
-test.each(['/nowhere', '/pets/'])('%s is a JSON error, even for browsers', async (path) => {
+test.each(['/nowhere', '/pets/'])('GET %s returns a JSON error, even to browsers', async (path) => {
   expect(await open(path)).toMatchObject({ status: 404, json: { code: 'NOT_FOUND', status: 404 } });
 });
 
@@ -156,7 +156,7 @@ test.each([
   expect((await open(`/docs/${name}`)).status).toBe(404);
 });
 
-test('assets of another version, or outside their directory, are not found', async () => {
+test('paths of assets that have a different version or are outside the asset directory get 404', async () => {
   const [, path] = /(\/assets\/\w+)\//.exec((await open('/')).text) ?? [];
   const paths = ['/assets/0123456789abcdef/site.css', `${path}/../package.json`, `${path}/%2e%2e%2fpackage.json`];
   for (const each of paths) expect([each, (await get(each)).statusCode]).toEqual([each, 404]);
@@ -178,7 +178,7 @@ test.each<[accept: string | undefined, type: string]>([
   expect(headers['content-type']).toBe(type);
 });
 
-test('Vary names all request headers on which a response depends, including those for CORS', async () => {
+test('the header Vary names all request headers on which a response depends, including Origin', async () => {
   const listed = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
   for (const [path, vary] of [
     ['/graphql', 'Accept, Authorization, Origin, X-API-Key, accept-encoding'],
@@ -199,7 +199,7 @@ describe.each([...DOCUMENTS, '/assets/graphiql.js'])('%s', (path) => {
       url = valuesOf((await open('/graphiql')).text, 'src').find((each) => each.endsWith('/vendor/graphiql.js')) ?? '';
   });
 
-  test('is compressed for clients that accept it', async () => {
+  test('is compressed for clients that accept gzip', async () => {
     const plain = await get(url);
     const zipped = await get(url, { 'accept-encoding': 'br, gzip' });
     const refused = await get(url, { 'accept-encoding': 'gzip;q=0' });
@@ -215,7 +215,7 @@ describe.each([...DOCUMENTS, '/assets/graphiql.js'])('%s', (path) => {
 });
 
 describe.each(DOCUMENTS)('%s', (url) => {
-  test('has a strong ETag for each encoding, and is 304 if the client sends the same ETag', async () => {
+  test('has a strong ETag for each encoding, and returns 304 if the client sends the same ETag', async () => {
     const ask = async (encoding: string, known = '') => {
       const { statusCode, headers } = await get(url, { 'accept-encoding': encoding, 'if-none-match': known });
       return [statusCode, headers.etag, headers['content-encoding']];
@@ -229,7 +229,7 @@ describe.each(DOCUMENTS)('%s', (url) => {
     expect(await ask('identity', String(zipped))).toEqual([200, plain, undefined]);
   });
 
-  test('is free of quota, reports the remaining quota, and rejects other methods', async () => {
+  test('uses no quota, reports the remaining quota, and rejects POST', async () => {
     const [first, second] = [await get(url), await get(url)];
     expect(second.headers['x-ratelimit-remaining']).toBe(first.headers['x-ratelimit-remaining']);
     expect(second.headers['ratelimit-policy']).toMatch(/^"minute"/);
@@ -245,7 +245,7 @@ test('/schema.graphql is the committed schema', async () => {
   expect([headers['content-type'], text]).toEqual(['application/graphql; charset=utf-8', committed]);
 });
 
-test('the examples match the schema, and succeed one after the other in an empty store', async () => {
+test('the GraphQL examples match the schema, and succeed one after the other in an empty store', async () => {
   await emptyDatabase(gateway.database);
   const schema = buildSchema((await send(gateway, 'GET /schema.graphql')).text);
   const text = readFileSync(join(__dirname, '..', '..', 'src', 'portal', 'public', 'examples.graphql'), 'utf8');

@@ -2,7 +2,7 @@ import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsi
 
 const browsing = useBrowsing();
 
-browserTest('Swagger UI sends a request with the key of the tab, and shows the quota', async () => {
+browserTest('Swagger UI sends a request with the key entered in the tab, and shows the remaining quota', async () => {
   const pro = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
   const rest = await browsing.open('/docs/rest');
   const { page } = rest;
@@ -23,7 +23,7 @@ browserTest('Swagger UI sends a request with the key of the tab, and shows the q
   expectNoComplaints(rest);
 });
 
-browserTest.each(['#placeOrder', '#/Store/placeOrder'])('/docs/rest%s opens the operation', async (hash) => {
+browserTest.each(['#placeOrder', '#/Store/placeOrder'])('/docs/rest%s opens the named operation', async (hash) => {
   const rest = await browsing.open(`/docs/rest${hash}`);
   await rest.page.locator('#operations-Store-placeOrder.is-open').waitFor();
   await rest.page.evaluate(`location.hash = 'createPet'`);
@@ -31,7 +31,7 @@ browserTest.each(['#placeOrder', '#/Store/placeOrder'])('/docs/rest%s opens the 
   expectNoComplaints(rest);
 });
 
-browserTest('an opened operation is no wider than a phone', async () => {
+browserTest('an opened operation fits the width of a phone', async () => {
   const { page } = await browsing.open('/docs/rest#listPets', { viewport: { width: 390, height: 844 } });
   await page.locator('#operations-Pets-listPets.is-open .response').first().waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);

@@ -16,7 +16,7 @@ beforeEach(async () => {
   pro = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
 });
 
-/** Opens the start page with a clock that the test moves. */
+/** Opens the start page with a clock that the test controls. */
 async function open() {
   const start = await browsing.open();
   await start.page.clock.install();
@@ -103,7 +103,7 @@ browserTest('a rejected key is reported, and not tried again', async () => {
   expect(complaints).toEqual([expect.stringContaining('401')]);
 });
 
-browserTest('a banned caller is told so, and the page sends nothing until the ban is over', async () => {
+browserTest('the start page tells a caller about its ban, and sends no requests until the ban ends', async () => {
   const banned = await browsing.gateway.createKey({ plan: 'FREE' });
   for (let i = 0; i < 80; i++) await ask(banned.headers);
   const { page } = await open();
@@ -121,7 +121,7 @@ const OBSERVE_SHIFTS = `window.shift = 0;
     for (const entry of list.getEntries()) window.shift += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });`;
 
-browserTest.each([1280, 390])('the layout of the start page does not shift at %i px', async (width) => {
+browserTest.each([1280, 390])('the layout of the start page does not shift at a width of %i px', async (width) => {
   for (const key of ['', pro.whole]) {
     const { page } = await browsing.open(undefined, { viewport: { width, height: 800 } });
     await page.addInitScript(`${OBSERVE_SHIFTS} if ('${key}') sessionStorage.setItem('petstore-api-key', '${key}');`);
@@ -140,7 +140,7 @@ browserTest('the Copy button copies the example', async () => {
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await page.locator('#request').textContent());
 });
 
-describe('the examples of the start page run as they are', () => {
+describe('the examples of the start page run without changes', () => {
   const directory = mkdtempSync(join(tmpdir(), 'snippets-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 

@@ -3,9 +3,9 @@ import { subjectOfAddress } from '../../src/rate-limit/client-address';
 
 test.each([
   ['an IPv4 address as it is', '203.0.113.7', '203.0.113.7'],
-  ['an IPv4 address on a dual-stack socket', '::ffff:203.0.113.7', '203.0.113.7'],
+  ['an IPv4 address on a dual-stack socket as IPv4', '::ffff:203.0.113.7', '203.0.113.7'],
   ['an IPv4-mapped address in hexadecimal as IPv4', '::FFFF:cb00:7107', '203.0.113.7'],
-  ['an IPv4 client behind a NAT64 translator', '64:ff9b::203.0.113.7', '203.0.113.7'],
+  ['a client behind a NAT64 translator by its IPv4 address', '64:ff9b::203.0.113.7', '203.0.113.7'],
   ['an IPv6 address by its /64', '2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2::'],
   ['an unabbreviated IPv6 address by its /64', '2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
   ['a link-local address with its zone', 'fe80::1%eth-0.1', 'fe80::'],
@@ -28,7 +28,7 @@ test('all addresses of one /64 share a quota', () => {
   );
 });
 
-test('the subject of any address is an address with the same subject', () => {
+test('if the subject of an address is used as an address, its subject is the same', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (ip) => {
       const subject = subjectOfAddress(ip);

@@ -45,7 +45,7 @@ describe('a Redis that stops responding', () => {
     ['rejects', 'out of reach'],
     ['hangs', 'no answer within 30 ms'],
   ] as const)(
-    '(it %s) fails no request: half the quota is granted from memory, and this is reported once',
+    'because it %s makes no request fail; half the quota is granted from memory, and the fallback is reported once',
     async (behaviour, why) => {
       redis.behaviour = behaviour;
       expect(await countAllowed(100)).toBe(30);
@@ -79,7 +79,7 @@ describe('a Redis that stops responding', () => {
     expect(allowed).toBe(30);
   });
 
-  test('does not reject an operation as too expensive if it fits the quota of the plan', async () => {
+  test('does not cause operations within the quota of the plan to be rejected as too expensive', async () => {
     redis.behaviour = 'rejects';
     expect(await take(60)).toMatchObject({ verdict: 'allowed', inForce: { remaining: 0 } });
     expect((await take()).verdict).toBe('limited');
@@ -111,7 +111,7 @@ describe('a Redis that stops responding', () => {
   });
 });
 
-test('the fallback fraction is configurable, and grants at least one request', async () => {
+test('the fraction of the quota during a fallback is configurable, and at least one request is allowed', async () => {
   open(Object.assign(new RedisStub(), { behaviour: 'rejects' }), 0.001);
   expect(await countAllowed(2)).toBe(1);
   expect(await limits()).toEqual([1, 1]);
@@ -137,7 +137,7 @@ withServer('a Redis server', () => {
   });
   afterEach(() => server.remove());
 
-  test('that is killed during requests fails none of them, and is used again after its restart', async () => {
+  test('that is killed during requests makes no request fail, and is used again after its restart', async () => {
     const sent = takeTimes(20);
     await server.kill();
     const statuses = [...(await sent), await take()];
@@ -154,7 +154,7 @@ withServer('a Redis server', () => {
     await takeTimes(10);
     expect(performance.now() - start).toBeLessThan(1000);
     expect(limiter.take(subject, 1, 'counted')).not.toBeInstanceOf(Promise);
-    // Long enough for the client to give up the connection.
+    // Waits until the client has given up the connection.
     await sleep(2500);
     server.thaw();
     await until(isUsingRedis);

@@ -50,7 +50,7 @@ test.each<[string, () => Record<string, string>, Partial<Told>]>([
     { remaining: 0, reset: 1_800_000_061, retryAfter: undefined, windows: windowsOf([0, 59], [940, 86_399]) },
   ],
   [
-    'of the day window if it has fewer requests left',
+    'of the day window if the day has fewer requests left than the minute',
     () => {
       quota = { perMinute: 60, perDay: 61 };
       send(1, 50);
@@ -71,7 +71,7 @@ test.each<[string, () => Record<string, string>, Partial<Told>]>([
     { retryAfter: 1 },
   ],
   [
-    'after a rejected request that is free of quota',
+    'after the rejection of a request that uses no quota',
     () => send(601, 1, 'free'),
     {
       limit: 600,
@@ -108,7 +108,7 @@ test('RATE_LIMIT_HEADER_NAMES contains all headers that are set', () => {
   expect(Object.keys(send(61))).toEqual(RATE_LIMIT_HEADER_NAMES.map((name) => name.toLowerCase()));
 });
 
-test('for any status the values are integers of at least 0, and Retry-After is at least 1', () => {
+test('for any limit status, the header values are integers of at least 0, and Retry-After is at least 1', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(Number.NaN, -1, 0.5));
   const windowOf = (name: Window['name']) =>
     fc.record({

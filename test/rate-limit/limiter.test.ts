@@ -20,7 +20,7 @@ describe.each(Object.entries(LIMITERS))('counting %s', (_name, open) => {
   });
   afterAll(() => clocked.limiter.close());
 
-  // All scenarios share one limiter, each as a separate caller.
+  // All scenarios share one limiter. Each scenario is a separate caller.
   test.each(Object.entries(SCENARIOS))('%s', async (id, steps) => {
     let quota = PLANS.FREE;
     for (const [i, step] of steps.entries()) {

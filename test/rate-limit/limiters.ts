@@ -69,7 +69,7 @@ export class ClockedRedis extends Redis {
 
 type Counter = Pick<Limiter, 'take' | 'peek' | 'liftBan' | 'close'>;
 
-/** A limiter whose clock the test sets. */
+/** A limiter with a clock that the test controls. */
 export interface ClockedLimiter {
   readonly limiter: Counter;
   readonly now: Clock;
@@ -118,7 +118,7 @@ export function inRedis(url: string, instances: number): ClockedLimiter {
   }, setClock);
 }
 
-/** Limiters with each store that is available on this machine. */
+/** A limiter for each store that is available on this machine. */
 export const LIMITERS: Readonly<Record<string, (url: string) => ClockedLimiter>> = {
   'in memory': inMemory,
   'in a stub of Redis': () => stubbed('answers', 0.5),

@@ -69,7 +69,7 @@ withRedis('with Redis', () => {
     for (const { resetAt, seconds } of windows) expect(Math.abs(resetAt - before - seconds * 1000)).toBeLessThan(2000);
   });
 
-  test('simultaneous requests of a caller are decided in order, each with the quota that it was sent with', async () => {
+  test('simultaneous requests of a caller are decided in order, each by the quota that the request contains', async () => {
     const requests = [
       { perMinute: 2, cost: 1, is: ['allowed', 1] },
       { perMinute: 2, cost: 2, is: ['limited', 1] },

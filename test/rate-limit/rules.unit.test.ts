@@ -13,7 +13,7 @@ interface Request {
   readonly quota: Quota;
 }
 
-/** Requests of one caller, whose plan keeps changing, at moments when windows and bans tend to end. */
+/** Random requests of one caller. The plan keeps changing, and many requests arrive just when a window or ban ends. */
 const requests: fc.Arbitrary<Request[]> = fc
   .array(
     fc.record({
@@ -60,7 +60,7 @@ describe('the rules', () => {
             const then = at + (status.retryAfterMs ?? Number.NaN);
             const onTime = take({ ...state }, quota, cost, kind, bans, then);
             const early = take({ ...state }, quota, cost, kind, bans, then - 1);
-            // A banned caller's wait also covers a used-up quota, which a free request need not wait for.
+            // The wait of a banned caller lasts until the used-up quota resets. A free request may be allowed earlier.
             return { onTime, early: kind === 'counted' && early === 'allowed' };
           });
         refused += verdicts.length;

@@ -7,7 +7,7 @@ export interface Step {
   readonly times?: number;
   readonly ask: RequestKind | 'peek' | 'lift';
   readonly cost?: number;
-  /** The plan from here on, as [perMinute, perDay]. */
+  /** The plan from this step on, as [perMinute, perDay]. */
   readonly quota?: readonly [number, number];
   readonly is?: Partial<Answer>;
 }
@@ -37,7 +37,7 @@ const banned = { verdict: 'banned' } as const;
 const useUpMinute: Step = { ask: 'counted', times: 60, is: allowed };
 const getBanned: Step = { ask: 'counted', times: 20, is: limited };
 
-/** The requirements, as sequences of requests. Unless a step has a `quota`, the plan is Free: 60 a minute, 1000 a day. */
+/** Requirements, each with steps that test it. Unless a step has a `quota`, the plan is Free: 60 a minute, 1000 a day. */
 export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   'a new caller has its full quota until its first counted request starts the windows': [
     { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },
@@ -77,18 +77,18 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', is: { ...limited, inForce: 'day', retryAfterMs: DAY } },
     { ask: 'counted', wait: DAY, is: allowed },
   ],
-  'if both windows reject a request and the day ends first, the wait is until the minute ends': [
+  'if both windows reject a request and the day ends first, the reported wait lasts until the minute ends': [
     { ask: 'counted', quota: [60, 61], is: allowed },
     { ask: 'counted', wait: DAY - 10_000, cost: 60, is: { ...allowed, minute: 0, day: 0, inForce: 'minute' } },
     { ask: 'counted', is: { ...limited, inForce: 'minute', retryAfterMs: MINUTE } },
     { ask: 'counted', wait: 10_000, is: { ...limited, inForce: 'minute', retryAfterMs: 50_000, day: 61 } },
     { ask: 'counted', wait: 50_000, is: allowed },
   ],
-  'the window in force is the window with fewer requests remaining, or the minute if they are equal': [
+  'the window in force is the window with fewer remaining requests, or the minute if both have the same number': [
     { ask: 'peek', quota: [60, 59], is: { inForce: 'day', remaining: 59 } },
     { ask: 'peek', quota: [60, 60], is: { inForce: 'minute', remaining: 60 } },
   ],
-  'a cost above the limit of a window is too expensive: the request is charged nothing and leads to no ban': [
+  'a request that costs more than the limit of a window is too expensive; it uses no quota and leads to no ban': [
     { ask: 'counted', cost: 61, times: 30, is: { verdict: 'too-expensive', minute: 60, day: 1000 } },
     { ask: 'counted', cost: 60, is: { ...allowed, retryAfterMs: undefined } },
     { ask: 'counted', quota: [60, 10], cost: 11, is: { verdict: 'too-expensive', retryAfterMs: undefined } },
@@ -119,7 +119,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', wait: 29_999, is: { ...banned, retryAfterMs: 1 } },
     { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, bannedIn: undefined } },
   ],
-  'a banned caller still gets pages, up to the limit of free requests': [
+  'a banned caller can still load web pages, up to the limit of free requests': [
     useUpMinute,
     { ask: 'page', times: 590, is: { ...allowed, bannedIn: undefined } },
     getBanned,
@@ -132,7 +132,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'free', times: 20, is: limited },
     { ask: 'counted', is: { ...banned, minute: 60 } },
   ],
-  'if a ban ends before the exhausted window, the caller must wait until the window ends': [
+  'if the window of the used-up quota ends later than the ban, the caller must wait until the window ends': [
     { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
     { ask: 'counted', times: 20, is: { ...limited, retryAfterMs: DAY } },
     { ask: 'counted', wait: 10_000, is: { ...banned, retryAfterMs: DAY - 10_000, bannedIn: 50_000, inForce: 'day' } },
@@ -189,7 +189,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', wait: MINUTE, quota: [60, 61], times: 8, is: { ...limited, bannedIn: undefined } },
     { ask: 'counted', is: { ...limited, bannedIn: 60_000 } },
   ],
-  'lifting a ban ends it at once; the next ban is still twice as long': [
+  'a lifted ban ends at once; the next ban is still twice as long': [
     { ask: 'lift', is: { lifted: false } },
     useUpMinute,
     getBanned,

@@ -77,20 +77,20 @@ withServer('the start with Redis', () => {
   test.each([
     ['to count', /^\+(eval|evalsha)$/],
     ['to publish', /^\+publish$/],
-  ])('leaves no connection open after failing for a user without permission %s', async (_what, without) => {
+  ])('leaves no connection open if it fails because the user has no permission %s', async (_what, without) => {
     const server = await start(...userWith(RULES.filter((rule) => !without.test(rule))));
     const REDIS_URL = `redis://petstore:secret@${server.host}`;
     await expect(gateway.another({ REDIS_URL })).rejects.toThrow(/^REDIS_URL: NOPERM/);
     await until(async () => !(await server.ask(['CLIENT', 'LIST'])).includes('user=petstore'));
   });
 
-  test('succeeds while the master rejects writes for lack of a replica, and limits are counted in memory', async () => {
+  test('succeeds if the master rejects writes because it has no replica; requests are then counted in memory', async () => {
     const instance = await gateway.another({ REDIS_URL: (await start('--min-replicas-to-write', '1')).url });
     expect(await limits(instance)).toBe('fallback');
     await instance.close();
   });
 
-  test('succeeds with a replica, and limits are counted in memory until it becomes a master', async () => {
+  test('succeeds if the server is a replica; requests are counted in memory until the replica becomes a master', async () => {
     const replica = await start('--replicaof', `127.0.0.1 ${(await start()).port}`);
     await until(() => replica.follows());
     const instance = await gateway.another({ REDIS_URL: replica.url });

@@ -38,7 +38,7 @@ canRun('over TLS with a private CA,', () => {
     return redis.status === 'ready' ? 'none' : 'not connected';
   }
 
-  test('the gateway works with a server if the URL has the certificates, and fails otherwise', async () => {
+  test('the gateway works with a server if the URL names the certificate files, and fails to connect otherwise', async () => {
     const { port } = await start();
     await expectService(`rediss://127.0.0.1:${port}?${query}`);
     expect(await refusal(`rediss://127.0.0.1:${port}`)).toMatch(/^REDIS_URL: TLS fails: .*cert/);

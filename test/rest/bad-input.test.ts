@@ -81,7 +81,7 @@ describe('identifiers in paths', () => {
 });
 
 describe('query parameters', () => {
-  /** A parameter, an error message, and the values that are rejected with it. */
+  /** A query parameter, an error message, and the values that are rejected with this message. */
   test.each<[path: string, parameter: string, message: string, ...values: string[]]>([
     ['/pets', 'limit', LIMIT, '0', '101', '-1', '', 'abc', '1.5', '1e1', '010', '%2B5', '2147483648'],
     ['/pets', 'cursor', CURSOR, '', 'abc', '%00'],
@@ -176,7 +176,7 @@ describe('bodies', () => {
     // values that exist in JSON text but not in JavaScript
     ['POST /store/orders', '{"quantity":12345678901234567890}', ['quantity', QUANTITY]],
     ['PATCH /pets/1', '{"name":"\\udc00"}', ['name', 'must not contain a lone surrogate']],
-    // several errors, in the path and in the body: all are reported
+    // several errors in the path and the body, all of which are reported
     ['PUT /pets/1', { name: 'x'.repeat(256), categoryId: 'x' }, ['name', atMost(255)], ['categoryId', ID]],
     ['PATCH /pets/1', { name: null, status: 'gone' }, ['name', KEEP], ['status', STATUS]],
     ['PATCH /store/orders/x', { quantity: 0, petId: 'x' }, ['orderId', ID], ['quantity', QUANTITY], ['petId', ID]],
@@ -204,7 +204,7 @@ describe('bodies', () => {
     expectRejected(on, body, ...details),
   );
 
-  test('an unknown categoryId beyond 2^53 is reported exactly', async () => {
+  test('an error about an unknown categoryId above 2^53 contains the exact number', async () => {
     const { status, json } = await send(gateway, 'POST /pets', `{"name":"Mia","categoryId":${LARGEST}}`);
     const message = `Category ${LARGEST} does not exist.`;
     expect([status, json]).toEqual([422, expect.objectContaining({ code: 'UNKNOWN_REFERENCE', message })]);

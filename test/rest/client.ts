@@ -4,12 +4,12 @@ export interface Answer {
   status: number;
   headers: Record<string, string | undefined>;
   text: string;
-  /** The parsed JSON; `undefined` without a body. */
+  /** The parsed JSON body, or `undefined` if there is no body. */
   json: unknown;
 }
 
 /**
- * Sends a REST request: `GET /pets/1`. A body that is not a string is sent as JSON.
+ * Sends a REST request, such as `GET /pets/1`. A body that is not a string is sent as JSON.
  * @param headers sent in addition to the content type of the body; `'content-type': undefined` sends no content type.
  */
 export async function send(

@@ -29,7 +29,7 @@ describe('If-None-Match', () => {
     ...['/store/inventory', '/store/inventory/1', '/openapi.json', '/openapi.yaml'],
   ];
 
-  test.each(READS)('GET %s has a strong ETag, and gets 304 if the header contains it', async (path) => {
+  test.each(READS)('with the ETag of GET %s gets 304, and this ETag is strong', async (path) => {
     const first = await send(gateway, `GET ${path}`);
     const etag = String(first.headers.etag);
     expect(etag).toMatch(/^"[\w-]{20,}"$/);
@@ -45,7 +45,7 @@ describe('If-None-Match', () => {
     expect((await send(gateway, `HEAD ${path}`, undefined, { 'if-none-match': etag })).status).toBe(304);
   });
 
-  test('different bodies have different ETags; deletions and errors have none', async () => {
+  test('different bodies have different ETags; deletions and errors have no ETag', async () => {
     const tags = await Promise.all(READS.map(tagOf));
     expect(new Set(tags).size).toBe(READS.length);
     await send(gateway, 'PATCH /pets/1', { name: 'Max' });
@@ -80,15 +80,15 @@ test('CHANGES contains every PUT, PATCH and DELETE operation', async () => {
 
 describe.each(CHANGES)('If-Match in %s', (on, ...[body]) => {
   test.each<[what: string, header: (tag: string) => string]>([
-    ['the version that was read', (tag) => tag],
-    ['one of several versions', (tag) => `${STALE} ,, ${tag},"other,with,commas"`],
-    ['any version', () => ' * '],
+    ['the current ETag', (tag) => tag],
+    ['a list that contains the current ETag', (tag) => `${STALE} ,, ${tag},"other,with,commas"`],
+    ['an asterisk', () => ' * '],
   ])('allows the change with %s', async (_what, header) => {
     const tag = await tagOf(pathOf(on));
     expect((await sendIf(header(tag), on, body)).status).toBe(on.startsWith('DELETE') ? 204 : 200);
   });
 
-  test('rejects any other version and weak tags, and changes nothing', async () => {
+  test('rejects outdated ETags and weak ETags, and changes nothing', async () => {
     const before = await contentOf(gateway);
     const tag = await tagOf(pathOf(on));
     for (const header of [STALE, '""', `W/${tag}`, `${STALE}, W/${tag}`])
@@ -110,7 +110,7 @@ describe('If-Match', () => {
     }
   });
 
-  // The precondition is ignored if the request would fail without it (RFC 9110, section 13.2.1).
+  // The precondition is ignored if the request would fail anyway (RFC 9110, section 13.2.1).
   test.each(CHANGES.filter(([on]) => !on.startsWith('PUT /categories')))(
     'does not replace 404 by 412 if the resource is missing: %s',
     async (on, ...[body]) => {
@@ -189,7 +189,7 @@ describe('the ETag of a change', () => {
   });
 });
 
-/** Only PostgreSQL can fail these tests: the embedded database runs one transaction at a time. */
+/** These tests can fail only on PostgreSQL, because the embedded database runs one transaction at a time. */
 describe('exactly one of eight concurrent requests with the same If-Match succeeds', () => {
   const many = Array.from({ length: 8 }, (_, i) => i + 1);
 
@@ -208,7 +208,7 @@ describe('exactly one of eight concurrent requests with the same If-Match succee
   test.each([
     ['PATCH /store/orders/1', { complete: true }],
     ['PUT /store/inventory/1', { quantity: 1 }],
-  ])('if half send %s %j and half delete the resource', async (on, body) => {
+  ])('if half of the requests are %s %j and the other half delete the resource', async (on, body) => {
     const tag = await tagOf(pathOf(on));
     const answers = await Promise.all(
       many.map((i) => (i % 2 ? sendIf(tag, `DELETE ${pathOf(on)}`) : sendIf(tag, on, body))),

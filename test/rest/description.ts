@@ -4,7 +4,7 @@ export type Operation = OpenAPIV3.OperationObject<Record<string, unknown>>;
 
 type Tree = Record<string, unknown>;
 
-/** Replaces each reference within the document by the part that it names. */
+/** Replaces each `$ref` by the part of the document to which the `$ref` points. */
 function resolved(node: unknown, document: Tree): unknown {
   if (typeof node !== 'object' || node === null) return node;
   if (Array.isArray(node)) return node.map((item) => resolved(item, document));
@@ -26,7 +26,7 @@ export class Description {
     return new Description(resolved(document, { ...document }) as OpenAPIV3.Document);
   }
 
-  /** Every operation, by method and path: `GET /pets`. */
+  /** All operations. The key of an operation is its method and path, such as `GET /pets`. */
   get operations(): Map<string, Operation> {
     return new Map(
       Object.entries(this.whole.paths).flatMap(([path, item]) =>

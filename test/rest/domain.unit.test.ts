@@ -49,7 +49,7 @@ test.each<[string, Domain[]]>([
     "the domain toys has the error code NOT_FOUND, which is the gateway's",
     [{ ...TOYS, errors: { NOT_FOUND: TOYS.errors.TOY_BROKEN as Domain['errors'][string] } }],
   ],
-])('an incomplete or contradictory domain makes startup fail: %s', (message, domains) => {
+])('startup fails if the domains are incomplete or contradict each other: %s', (message, domains) => {
   expect(() => combineDomains(domains)).toThrow(message);
 });
 

@@ -36,7 +36,7 @@ const responses = () =>
     Object.entries(operation.responses).map(([status, response]) => ({ on, status, response: response as Response })),
   );
 
-/** The error codes that a response may have. */
+/** The error codes that the schema of a response allows. */
 function codesOf(response: Response): string[] | undefined {
   const [, narrowed] = (jsonSchema(response).allOf ?? []) as Schema[];
   return (narrowed?.properties?.code as Schema | undefined)?.enum;
@@ -75,7 +75,7 @@ describe('the document', () => {
   });
 });
 
-/** The statuses that every operation has. OPERATIONS lists the other statuses. */
+/** The statuses that every operation can return. OPERATIONS lists the additional statuses of each operation. */
 const ALWAYS = ['400', '401', '406', '429', '500', '503'];
 const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /pets', 'listPets', 'Pets', '200 304 403'],
@@ -225,7 +225,7 @@ describe('parameters', () => {
     ['GET /store/orders', ['limit', 'cursor', 'sort', 'id', 'petId', 'complete']],
     ['GET /store/inventory', ['limit', 'cursor', 'sort', 'petId', 'status', 'maxQuantity']],
     ['GET /usage', ['days']],
-  ])('of %s in the query are %j, and are accepted', async (on, expected) => {
+  ])('in the query of %s are %j, and are accepted', async (on, expected) => {
     expect(names(on, 'query')).toEqual(expected);
     const query = expected.map((name) => `${name}=%00`).join('&');
     const { json } = await send(gateway, `${on}?${query}`);
@@ -238,7 +238,7 @@ describe('parameters', () => {
     ['PUT /pets/{petId}', ['If-Match', 'X-Request-Id']],
     ['PATCH /pets/{petId}', ['If-Match', 'Idempotency-Key', 'X-Request-Id']],
     ['DELETE /store/inventory/{petId}', ['If-Match', 'X-Request-Id']],
-  ])('of %s in headers are %j', (on, expected) => {
+  ])('in the headers of %s are %j', (on, expected) => {
     expect(names(on, 'header')).toEqual(expected);
   });
 
@@ -344,7 +344,7 @@ describe('schemas', () => {
       expect([on, Object.keys(body.content)]).toEqual([on, ['application/json', ...patches]]);
       const { properties = {}, additionalProperties } = jsonSchema(body);
       expect([on, additionalProperties]).toEqual([on, false]);
-      // `[[]]` is valid for no field: known fields fail the check of their type, `colour` fails as unknown.
+      // `[[]]` is not a valid value of any field. Known fields fail with a wrong type, and `colour` fails as unknown.
       const wrong = Object.fromEntries([...Object.keys(properties), 'colour'].map((name) => [name, [[]]]));
       const { json } = await send(gateway, on.replace(/\{\w+\}/, '1'), wrong);
       const { details } = json as { details: { path: string; message: string }[] };

@@ -34,7 +34,7 @@ const prepare = (...operations: (Pick<RestOperation, 'on' | 'document'> & Partia
 const GET = 'query getThing($thingId: ID!) { thing(id: $thingId) { id name } }';
 const PAGE = 'pageInfo { hasNextPage endCursor }';
 
-test('an operation gets its id from the name of its document, and its inputs from the variables', () => {
+test('the id of an operation is the name in its document, and its inputs are the variables of its document', () => {
   const [get, list, put] = prepare(
     { on: 'GET /things/{thingId}', document: GET },
     {
@@ -153,7 +153,7 @@ describe('startup fails if an operation cannot be derived from its document, wit
   });
 });
 
-test('every REST operation of the gateway can be derived', () => {
+test('every REST operation of the gateway can be derived from its document', () => {
   const { rest } = gatewayDomains();
   expect(prepareAll(contractSchema(), rest)).toHaveLength(rest.operations.length);
 });

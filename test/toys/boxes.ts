@@ -17,7 +17,7 @@ import { Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
 import type { Domain } from '../../src/rest/domain';
 
-// The boxes that toys can be in: `Toy.box` is a relation, `Box.toys` a page in each row.
+// Boxes contain toys. `Toy.box` is a relation, and `Box.toys` is a page of toys in each row.
 
 export const CREATE_BOXES = statement(
   'create table if not exists boxes (id bigserial primary key, name text collate "C" not null)',
@@ -30,7 +30,7 @@ const COLUMNS: Record<keyof BoxRow, Column> = {
   name: { sql: 'boxes.name', kind: 'text', type: 'text', isNullable: false },
 };
 
-/** The table of boxes. @param toys the table of the toys in them. */
+/** The table of boxes. @param toys the table of the toys in the boxes. */
 export const boxesOf = (toys: () => Table<object>): Table<BoxRow> => ({
   name: 'boxes',
   type: 'Box',

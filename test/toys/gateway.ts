@@ -5,19 +5,19 @@ import { type Gateway, startGateway } from '../helper/gateway';
 import { CREATE_BOXES } from './boxes';
 import { CREATE_TABLE, toyDomains } from './toys';
 
-/** Starts the application with toys as its domain, in a database that has their tables. */
+/** Starts the application with toys as its domain. The database also has the tables of toys and boxes. */
 export async function startToys(environment: Record<string, string> = {}, now = Date.now): Promise<Gateway> {
   const { database, drop } = await createDatabase();
   for (const table of [CREATE_BOXES, CREATE_TABLE]) await database.query(table, []);
   const remove = async () => {
-    // The next test file that gets the database must find only the tables of the product.
+    // The next test file that uses the database must find only the tables of the product.
     await database.query(statement('drop table toys, boxes'), []);
     await drop();
   };
   return startGateway(environment, now, { database, drop: remove }, toyDomains);
 }
 
-/** Replaces all rows with boxes 1 and 2, and toys 1 to 3, of which 1 and 2 are in box 1. */
+/** Replaces all rows with boxes 1 and 2, and toys 1, 2 and 3. Toys 1 and 2 are in box 1. */
 export async function fillToys(database: Database): Promise<void> {
   const add = `with b as (insert into boxes (name) values ('Wheels'), ('Dolls'))
     insert into toys (name, box_id) values ('Train', 1), ('Ball', 1), ('Doll', 2)`;

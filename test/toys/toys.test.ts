@@ -12,7 +12,7 @@ afterAll(() => gateway.close());
 
 const change = (path: string, body: object) => send(gateway, `PATCH ${path}`, body);
 
-test('a domain with one type gets GraphQL and REST with filters, sort orders and pages', async () => {
+test('a small domain is served over GraphQL and REST, with filters, sort orders and pages', async () => {
   for (const name of ['Train', 'Ball', 'Trumpet'])
     expect(await send(gateway, 'POST /toys', { name })).toMatchObject({ status: 201, json: { name, broken: false } });
   const { json, headers } = await send(gateway, 'GET /toys?name=tr&sort=-name&limit=1');
@@ -31,7 +31,7 @@ test('a domain with one type gets GraphQL and REST with filters, sort orders and
   expect(await gateway.data(query)).toEqual({ toys: { totalCount: 2, nodes } });
 });
 
-test('the error code of its rule is in the catalogue and in OpenAPI', async () => {
+test('an error code that a domain defines is returned with its status, and is in the OpenAPI document', async () => {
   expect(await change('/toys/1', { broken: true })).toMatchObject({ status: 200, json: { broken: true } });
   const error = { code: 'TOY_BROKEN', message: 'Toy 1 is broken.', status: 409 };
   expect(await change('/toys/1', { name: 'Engine' })).toMatchObject({ status: 409, json: error });
@@ -39,7 +39,7 @@ test('the error code of its rule is in the catalogue and in OpenAPI', async () =
   expect(text).toContain('TOY_BROKEN');
 });
 
-test('its events are delivered', async () => {
+test('the events of a domain are delivered to subscribers', async () => {
   const client = socketClient(await gateway.listen());
   const received = client.subscribe('subscription { toyChanged(filter: { ids: [2] }) { kind toy { name } } }');
   await until(async () => (await running(gateway)) === 1);

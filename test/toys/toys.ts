@@ -45,7 +45,7 @@ export const CREATE_TABLE = statement(`create table if not exists toys (
   box_id bigint references boxes)`);
 
 type StoredToy = { id: bigint; name: string; broken: boolean; madeAt: Date | null; boxId: bigint | null };
-/** A toy as read from the database. `box` is present only if the same statement read it. */
+/** A toy as read from the database. `box` is present only if the same statement has read the box. */
 type ToyRow = StoredToy & { box?: BoxRow | null };
 
 const column = (name: string, kind: Column['kind'], type: string, isNullable = false): Column => ({

@@ -7,7 +7,7 @@ import { lockDirectory } from './directory-lock';
 import { DiskSpace } from './disk-space';
 import { guardedFiles } from './guarded-files';
 
-/** PGlite 0.5 is PostgreSQL 18; it cannot open a directory of another major version. */
+/** PGlite 0.5 contains PostgreSQL 18. It cannot open a directory of a different major version. */
 export const MAJOR_VERSION = '18';
 
 /** A data directory that is locked for this process. */
@@ -27,7 +27,7 @@ export interface OpenDirectory {
 
 /**
  * Locks a data directory, and creates it if it does not exist.
- * @throws Error with a one-line message if another process has it open, or its disk is full.
+ * @throws Error with a one-line message if another process has the directory open, or its disk is full.
  */
 export function claimDirectory(directory: string): ClaimedDirectory {
   makeDataDirectory(directory);
@@ -81,8 +81,8 @@ async function createCluster(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: PRIVATE });
-  // Uses `dataDir` instead of our guarded files. PGlite creates the cluster with another engine in memory, and would use the
-  // guarded files for that engine, too.
+  // Uses `dataDir` instead of the guarded files. PGlite creates a cluster with a second engine in memory, and would use the
+  // guarded files for the second engine, too.
   const engine = await startEngine({ dataDir: unfinished });
   await engine.close();
   renameDurably(unfinished, directory);
@@ -109,9 +109,9 @@ function versionOf(directory: string): string | undefined {
 }
 
 /**
- * Only {@link Upkeep} makes checkpoints, so `max_wal_size` is set too high to be reached. When the log since the last
- * checkpoint has half this size, PostgreSQL asks its checkpointer process for another checkpoint. PGlite has no such
- * process, and would hang (0.4.3: forever, after 540 MB with the default of 1 GB).
+ * `max_wal_size` is so high that it is never reached, since only {@link Upkeep} makes checkpoints. When the log since the
+ * last checkpoint has half this size, PostgreSQL requests a checkpoint from its checkpointer process. PGlite has no such
+ * process, and would hang. (With the default of 1 GB, PGlite 0.4.3 hung forever after 540 MB.)
  *
  * `wal_recycle=off` deletes old log files after a checkpoint. Recycled files would keep the log at its largest size.
  */

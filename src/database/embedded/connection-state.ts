@@ -20,8 +20,8 @@ export function createState(): ConnectionState {
 }
 
 /**
- * Called by the worker before it sends `bytes` more bytes: blocks the thread until the client has read enough. PGlite cannot
- * pause a statement in any other way. The client reads in another thread.
+ * Called by the worker before it sends `bytes` more bytes. Blocks the worker's thread until the client has read enough,
+ * since PGlite cannot pause a statement in any other way. The client reads in a different thread.
  */
 export function waitForReader(state: ConnectionState, bytes: number): void {
   for (let unread = Atomics.load(state, UNREAD); unread > MAX_UNREAD; unread = Atomics.load(state, UNREAD))
@@ -35,7 +35,7 @@ export function reportRead(state: ConnectionState, bytes: number): void {
   Atomics.notify(state, UNREAD);
 }
 
-/** Called by the client when it will not read any more. The worker then no longer waits for it. */
+/** Called by the client when it stops reading. From then on, the worker does not wait for the client. */
 export function reportClosed(state: ConnectionState): void {
   Atomics.store(state, UNREAD, CLOSED);
   Atomics.notify(state, UNREAD);
@@ -43,7 +43,7 @@ export function reportClosed(state: ConnectionState): void {
 
 /**
  * Called by the worker before it runs a client's statements outside of a transaction. Marks them as started.
- * @returns false if the client has dropped them.
+ * @returns false if the client has dropped these statements.
  */
 export function mayStart(state: ConnectionState): boolean {
   return Atomics.compareExchange(state, WORK, WAITING, STARTED) !== DROPPED;
@@ -55,8 +55,8 @@ export function reportIdle(state: ConnectionState): void {
 }
 
 /**
- * Drops the client's statements until {@link allow} is called, unless one has already started.
- * @returns whether they are dropped.
+ * Drops the client's statements until {@link allow} is called, unless a statement has already started.
+ * @returns whether the statements are dropped.
  */
 export function drop(state: ConnectionState): boolean {
   return Atomics.compareExchange(state, WORK, WAITING, DROPPED) !== STARTED;

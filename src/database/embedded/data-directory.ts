@@ -9,8 +9,8 @@ export const CLUSTER = 'postgres';
 const OURS = /^(?:postgres(?:\.unfinished)?|reserve|(?:lock|owner)\.\d+)$/;
 
 /**
- * Creates the data directory, or restricts the permissions of an existing directory to its owner. If the directory also has
- * entries that are not the gateway's, as a home directory has, only the permissions of the cluster are restricted.
+ * Creates the data directory, or restricts the permissions of an existing directory to its owner. If the directory also
+ * contains other files, for example because it is a home directory, only the permissions of the cluster are restricted.
  * @returns whether the directory was created.
  * @throws Error with a one-line message if the directory cannot be created.
  */

@@ -6,21 +6,22 @@ const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;
 
 /**
- * The locks held by this process. A lock file with the pid of this process may also be left over from an earlier process.
+ * The locks held by this process. A lock file with the pid of this process may also be left over from an earlier process
+ * with the same pid.
  */
 const held = new Map<string, number>();
 
 /**
- * Locks `directory` for this process. PGlite does not lock it, and two processes that open it lose each other's committed
- * rows. Lock libraries detect a dead owner by the age of its lock file. With them, a start after a crash would have to wait,
- * and a paused process would lose its lock.
+ * Locks `directory` for this process. PGlite does not lock its directory. If two processes open the same directory,
+ * committed rows are lost. Lock libraries detect a dead owner by the age of its lock file. With such a library, a start
+ * after a crash would have to wait, and a paused process would lose its lock.
  *
  * The lock is a numbered file, such as `lock.7`, that identifies its owner. The file with the highest number is the current
  * lock. To replace the lock of an owner that has ended, a process creates the file with the next number. `link` is atomic:
- * only one process succeeds, and other processes never see an incomplete file. Numbers are never reused. If a process read
- * an outdated list of files, its new file does not have the highest number, and the process notices this.
+ * only one process succeeds, and other processes never see an incomplete file. Numbers are never reused. A process that has
+ * read an outdated list of files creates a file whose number is not the highest. It then notices this, and tries again.
  * @returns a function that releases the lock.
- * @throws Error naming the owner if it is a live process.
+ * @throws Error that names the owner of the lock, if this process is still running.
  */
 export function lockDirectory(directory: string): () => void {
   const path = realpathSync(directory);

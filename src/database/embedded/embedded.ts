@@ -9,7 +9,7 @@ import { Upkeep } from './upkeep';
 
 /**
  * Number of connections. Statements run one at a time, so a few connections keep the database busy. With more connections,
- * one caller's statements could delay those of another caller for longer.
+ * one caller's statements could delay the statements of other callers for longer.
  */
 const POOL_SIZE = 5;
 
@@ -20,8 +20,8 @@ type Bounds = Pick<PoolBounds, 'queue' | 'requestTimeoutMs'>;
 
 /**
  * Opens the embedded database in `directory`, and creates it if needed.
- * @throws Error with a one-line message if another process has the database open, it is from another PostgreSQL version, or
- * its disk is full.
+ * @throws Error with a one-line message if another process has the database open, the database is from a different
+ * PostgreSQL version, or its disk is full.
  */
 export async function openEmbedded(directory: string, bounds: Bounds): Promise<Database> {
   const { unlock } = claimDirectory(directory);

@@ -4,7 +4,7 @@ import type { DiskSpace } from './disk-space';
 
 /** The exit code if the write-ahead log cannot be written: `EX_IOERR` of `sysexits.h`. */
 const CANNOT_WRITE = 74;
-/** Reasons for failed writes, by the error numbers of WASI, which Emscripten uses. */
+/** Reasons for failed writes, by error number. Emscripten uses the error numbers of WASI. */
 const REASONS: Record<number, string> = {
   19: 'the disk quota is used up',
   51: 'no room is left on its disk',

@@ -29,8 +29,8 @@ const COPY_REJECTION = message(Frontend.copyFail, 'COPY FROM STDIN is not suppor
 interface Batch {
   readonly bytes: Uint8Array;
   /**
-   * Whether the server answers the batch with ReadyForQuery. It does after Sync, Query and FunctionCall, but not after
-   * Flush.
+   * Whether the server answers the batch with ReadyForQuery. The server does so if the batch ends with Sync, Query or
+   * FunctionCall, but not if it ends with Flush.
    */
   readonly isComplete: boolean;
 }
@@ -42,8 +42,8 @@ interface Batch {
  * else that belongs to a session: settings, temporary tables, session-level advisory locks, LISTEN, PREPARE. There is no
  * authentication: only this process can use the ports.
  *
- * `@electric-sql/pglite-socket` 0.2.17 is no alternative: statement names of its connections collide, batches of several
- * connections mix, and after an exception it stops serving all connections.
+ * `@electric-sql/pglite-socket` 0.2.17 cannot be used instead. The statement names of different connections collide, the
+ * batches of different connections are mixed, and after an exception it serves no connection any more.
  */
 export class Multiplexer {
   private readonly connections = new Set<Connection>();
@@ -59,13 +59,14 @@ export class Multiplexer {
    */
   private readonly stack: { value: unknown };
   private isRunning = false;
-  /** The {@link Connection.usedMs} of the last served connection, as it was before that connection's batch ran. */
+  /** The {@link Connection.usedMs} of the last served connection, before the batch of that connection ran. */
   private servedMs = 0;
   private idleTimer: NodeJS.Timeout | undefined;
   private lastId = 0;
 
   /**
-   * @param idleMs how long a transaction may wait for its client, in milliseconds. All other connections wait meanwhile.
+   * @param idleMs how long a transaction may wait for its client, in milliseconds. All other connections wait during this
+   * time.
    * @param beforeTransaction called before each transaction or single statement; returns SQL to run first, if any.
    * @param onFailure called if PGlite's session has ended.
    */
@@ -113,8 +114,8 @@ export class Multiplexer {
   }
 
   /**
-   * The connection to serve next: the owner of the session. Without an owner, the waiting connection with the least used
-   * time.
+   * The connection to serve next: the owner of the session, or without an owner, the waiting connection that has used the
+   * least time.
    */
   private next(): Connection | undefined {
     if (this.owner) return this.owner.hasWork ? this.owner : undefined;
@@ -178,7 +179,7 @@ export class Multiplexer {
     this.disconnect(connection);
   }
 
-  /** Ends a connection as PostgreSQL does: its transaction is rolled back, its statements are deallocated. */
+  /** Ends a connection as PostgreSQL does: rolls back its transaction, and deallocates its prepared statements. */
   private disconnect(connection: Connection): void {
     if (!this.connections.delete(connection)) return;
     connection.close();
@@ -261,7 +262,7 @@ class Connection {
     this.port.close();
   }
 
-  /** Rejects a batch that the client has dropped before it started. */
+  /** Rejects a batch that the client has dropped before the batch started. */
   rejectDropped({ isComplete }: Batch): void {
     this.send(new Uint8Array(errorResponse('ERROR', '57014', 'canceling statement due to user request')));
     if (isComplete) this.send(new Uint8Array(readyForQuery(IDLE)));

@@ -24,7 +24,7 @@ export class PortStream extends Duplex {
       this.push(null);
       this.destroy();
     });
-    // The port need not keep the process running: the worker does, while it is open.
+    // The port does not need to keep the process running, since the worker does so while it is open.
     port.unref();
   }
 
@@ -72,8 +72,8 @@ export class PortStream extends Duplex {
   }
 
   /**
-   * Sends all chunks in one message, since the cost of a message does not depend on its size. The chunks are copied: a
-   * Node.js buffer may be part of a larger one, which must not be transferred.
+   * Sends all chunks in one message, since the cost of a message does not depend on its size. The chunks are copied, since a
+   * Node.js buffer may be part of a larger buffer, which must not be transferred.
    */
   private post(chunks: Buffer[]): void {
     const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));

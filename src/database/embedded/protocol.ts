@@ -25,7 +25,10 @@ export const Frontend = {
 /** Types of messages from the server. */
 export const Backend = { error: code('E'), readyForQuery: code('Z') } as const;
 
-/** Codes of messages without a type byte: the Int32 that follows the length. `protocol3` is only the upper 16 bits of it. */
+/**
+ * Codes of messages without a type byte. The code is the Int32 after the length. `protocol3` is only the upper 16 bits of
+ * its Int32.
+ */
 export const Startup = { protocol3: 3, cancelRequest: 80877102, sslRequest: 80877103, gssRequest: 80877104 } as const;
 
 export const HEADER_BYTES = 5;
@@ -102,7 +105,9 @@ export function fatalText(error: Buffer): string | undefined {
   return fields.find((field) => field.startsWith('M'))?.slice(1) ?? '';
 }
 
-/** The name of the prepared statement in a message, and its offset; `undefined` if the message has no such name. */
+/**
+ * The name of the prepared statement in a message, and the offset of the name; `undefined` if the message has no such name.
+ */
 export function statementNameOf(message: Buffer): { at: number; name: string } | undefined {
   const at = nameOffset(message);
   const end = at === undefined ? -1 : message.indexOf(0, at);

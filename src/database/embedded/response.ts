@@ -1,6 +1,6 @@
 import { Backend, fatalText, HEADER_BYTES, readyForQuery } from './protocol';
 
-/** How many bytes are collected before they are sent, since PGlite outputs only 8 kB at a time. */
+/** Number of bytes that are collected before they are sent together. PGlite outputs only 8 kB at a time. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** PGlite's PostgreSQL has ended, as a server process does after a fatal error. */
@@ -10,7 +10,7 @@ export class SessionEnded extends Error {}
 export class ResponseBuffer {
   private buffer = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
   private length = 0;
-  /** The offset of the next message; beyond `length` if the message before it is incomplete. */
+  /** The offset at which the next message starts. It is beyond `length` while the previous message is incomplete. */
   private next = 0;
   private status: number | undefined;
   private fatal: string | undefined;
@@ -63,7 +63,7 @@ export class ResponseBuffer {
           this.length -= end - this.next;
           continue;
         }
-        // `end` throws the error later. If it were thrown here, PGlite, which calls this function, would catch it.
+        // PGlite calls this function, and would catch an error that is thrown here. So `end` throws the error later.
         this.fatal ??= fatalText(buffer.subarray(this.next, end));
       }
       this.next = end;

@@ -13,9 +13,9 @@ import type { WorkerOptions, WorkerReport, WorkerRequest } from './worker';
 const states = new WeakMap<ClientBase, ConnectionState>();
 
 /**
- * The embedded database as a server: PGlite in a worker thread, to which node-postgres connects over message ports. A Unix
- * socket would not work on Windows, or with a path of over 107 bytes. A child process would survive if this process is
- * killed, and write to the same files as the next process.
+ * The embedded database as a server: PGlite runs in a worker thread, and node-postgres connects to it over message ports. A
+ * Unix socket would not work on Windows, or with a path of over 107 bytes. A child process would survive if this process is
+ * killed. It would then write to the same files as the next process.
  */
 export class EmbeddedServer implements Server {
   readonly Client: typeof Client;
@@ -64,18 +64,18 @@ export class EmbeddedServer implements Server {
         if (!isOpen && failure !== undefined) return reject(new Error(failure));
         if (failure !== undefined)
           process.stderr.write(`petstore-gateway: the embedded database has failed: ${failure}\n`);
-        // Otherwise the worker has written the reason: see `guardedFiles`.
+        // Without a `failure`, the worker itself has written the reason to stderr; see `guardedFiles`.
         process.exit(code || 1);
       });
     });
   }
 
-  /** Empty, since all connections share one session. The worker sets its settings. */
+  /** Returns no SQL, since all connections share one session. The worker sets the settings of this session. */
   settings(): string {
     return '';
   }
 
-  /** Connects outside of a pool, for statements of the service itself. */
+  /** Opens a connection outside of a pool, for statements of the service itself. */
   async connect(): Promise<Client> {
     return await new this.Client().connect();
   }
@@ -97,7 +97,7 @@ export class EmbeddedServer implements Server {
     return isDropped(stateOf(client));
   }
 
-  /** Reports a full disk instead of a read-only database: only a full disk makes the embedded database read-only. */
+  /** Replaces a read-only error by a disk-full error, since only a full disk makes the embedded database read-only. */
   translate(error: unknown): unknown {
     return failureOf(error) === 'read-only' ? diskFull(error) : error;
   }

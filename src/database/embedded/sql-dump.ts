@@ -8,7 +8,7 @@ import { CLUSTER, makeDataDirectory } from './data-directory';
 import { lockDirectory } from './directory-lock';
 
 const FIRST_LINE = '-- A database of Petstore Gateway, written by npm run dump\n';
-/** The end of every output of pg_dump. A truncated dump lacks it. */
+/** The end of every complete output of pg_dump. A truncated dump does not have this end. */
 const END = '\n--\n-- PostgreSQL database dump complete\n--';
 
 /**
@@ -26,8 +26,8 @@ const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 /**
  * Dumps the embedded database in `directory` without migrating it.
  * @returns SQL that PostgreSQL 15 and later can load into an empty database.
- * @throws Error with a one-line message if there is no database, another process has it open, or the dump is too large for a
- * string.
+ * @throws Error with a one-line message if there is no database, another process has the database open, or the dump is too
+ * large for a string.
  */
 export async function dumpDirectory(directory: string): Promise<string> {
   if (!existsSync(join(directory, CLUSTER))) throw new Error(`DATA_DIR ${directory} has no database.`);
@@ -114,9 +114,9 @@ async function fillDirectory(directory: string, dump: string): Promise<void> {
 }
 
 /**
- * Splits a dump into statements, since PostgreSQL's parser needs several times the size of its input in memory. A statement
- * ends at a semicolon that is the last character of a line and not inside a string, since pg_dump begins each statement on a
- * new line.
+ * Splits a dump into statements. Parsing the whole dump at once would take several times its size in memory. pg_dump begins
+ * each statement on a new line. So a statement ends at a semicolon that is the last character of a line and not inside a
+ * string.
  */
 function* statementsOf(dump: string): Generator<string> {
   let statement = '';

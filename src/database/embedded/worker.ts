@@ -18,7 +18,7 @@ export interface WorkerOptions {
 /** A message to the worker: a new connection, or `undefined` to close the database. */
 export type WorkerRequest = { readonly port: MessagePort; readonly state: ConnectionState } | undefined;
 
-/** A message from the worker: the database is open, or the reason why it could not be opened or has failed. */
+/** A message from the worker. It says that the database is open, or why the database could not be opened or has failed. */
 export type WorkerReport = { readonly isOpen: true } | { readonly failure: string };
 
 const main = parentPort as MessagePort;
@@ -29,7 +29,10 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-/** Returns a function that returns SQL when the disk becomes full or has space again. The SQL forbids or allows writes. */
+/**
+ * Returns a function that checks the disk. When the disk becomes full, or has space again, the function returns SQL that
+ * forbids or allows writes.
+ */
 function diskGuard(space: DiskSpace): () => string | undefined {
   let isFull = false;
   return () => {

@@ -8,7 +8,7 @@ import { type Server, setUp } from './server';
 export interface PoolBounds {
   /** Maximum number of connections. */
   readonly poolSize: number;
-  /** Maximum number of statements and transactions waiting for a connection; further ones are rejected immediately. */
+  /** Maximum number of statements and transactions waiting for a connection; any more are rejected immediately. */
   readonly queue: number;
   /** Time limit for opening a connection, in milliseconds; unlimited if unset. */
   readonly connectMs?: number;
@@ -38,8 +38,8 @@ export class BoundedPool extends Pool {
     const { poolSize, connectMs } = bounds;
     super({
       ...config,
-      // The time limit is set for each client. The pool's own time limit would start a timer even if it hands out an idle
-      // connection.
+      // The time limit is set for each client. The pool's own time limit would start a timer even when the pool hands out an
+      // idle connection.
       Client: class extends server.Client {
         constructor(given?: ClientConfig) {
           super({ ...given, connectionTimeoutMillis: connectMs });
@@ -82,8 +82,8 @@ export class BoundedPool extends Pool {
     const { deadline } = work;
     return new Promise((resolve, reject) => {
       const enter = (leave: Release) => {
-        // An idle connection is handed out in this turn of the event loop, unless earlier requests wait for one. So the
-        // deadline usually needs no listener.
+        // If a connection is idle and no earlier request waits for it, the pool hands it out in this turn of the event loop.
+        // So usually no listener for the deadline is needed.
         const stop = this.idleCount > this.waitingCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
         super.connect((error, client) => {
           stop?.();

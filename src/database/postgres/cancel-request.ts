@@ -19,7 +19,7 @@ declare module 'pg' {
 /** Time limit of a cancel request, in milliseconds. */
 const PATIENCE_MS = 1_000;
 
-/** Sends cancel requests to the server, one at a time, since each opens a connection for a moment. */
+/** Sends cancel requests to the server, one at a time, since each request briefly opens a connection. */
 export class CancelRequests {
   private last: Promise<void> = Promise.resolve();
 
@@ -41,7 +41,7 @@ function requestCancel(config: ClientConfig, { processID, secretKey }: ClientBas
   const connection = new Connection({ ssl, sslNegotiation: sslnegotiation });
   const silent = setTimeout(() => connection.stream.destroy(), PATIENCE_MS).unref();
   const cancel = () => connection.cancel(processID, secretKey);
-  // Errors are ignored: the caller sees that its statement still runs.
+  // Errors are ignored, since the caller checks whether its statement still runs.
   connection.on('error', () => undefined);
   if (!ssl) connection.once('connect', cancel);
   else if (sslnegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());

@@ -26,10 +26,13 @@ const SHARE = 0.2;
 const MAX_READ_MS = 1_000;
 const READ_SHARE = 0.1;
 
-/** The server's time limit exceeds the gateway's by this many milliseconds, so that usually the gateway ends a statement. */
+/**
+ * The server's time limit for a statement is this many milliseconds longer than the gateway's. So the gateway's limit
+ * usually applies first.
+ */
 const SLACK_MS = 1_000;
 
-/** How long a connection to a remote server stays open unused, in milliseconds. */
+/** How long an idle connection to a remote server stays open, in milliseconds. */
 const IDLE_MS = 30_000;
 
 /** Selects one row. Its column `yes` is true if the server accepts writes. */
@@ -46,9 +49,9 @@ types.setTypeParser(INT8_ARRAY, (text) => text.match(/-?\d+/g)?.map(BigInt) ?? [
 types.setTypeParser(DATE, (text) => new Date(text));
 
 /**
- * The connections to one server. A pooled connection runs one statement or transaction at a time. A few connections are
- * shared by short reads. Together these are at most `poolSize` connections. One more connection checks whether the server
- * responds.
+ * The connections to one server. A pooled connection runs one statement or transaction at a time. A few other connections
+ * are shared by short reads. The pooled and shared connections together are at most `poolSize`. One additional connection
+ * checks whether the server responds.
  */
 export class Connections implements Engine {
   readonly prisma: PrismaClient;
@@ -62,7 +65,8 @@ export class Connections implements Engine {
     bounds: PoolBounds,
   ) {
     const { poolSize, connectMs, requestTimeoutMs } = bounds;
-    // A shared connection needs a `statement_timeout` for its session, which a pooler in transaction mode does not keep.
+    // Shared connections need a `statement_timeout` that lasts for the session. A pooler in transaction mode does not keep
+    // such a setting.
     const sharedSize = server.isPooled ? 0 : Math.min(MAX_SHARED, Math.floor(poolSize * SHARE));
     const readMs = Math.min(MAX_READ_MS, Math.ceil(requestTimeoutMs * READ_SHARE));
     this.probe = openProbe(server);
@@ -106,7 +110,7 @@ export class Connections implements Engine {
     return running.catch(this.rethrow);
   }
 
-  /** False on a standby, or if transactions are read-only by default. Rejects if the server does not respond. */
+  /** Resolves to false on a standby, or if transactions are read-only by default. Rejects if the server does not respond. */
   async canWrite(): Promise<boolean> {
     const client = await this.probe.connect();
     let canWrite = false;
@@ -114,7 +118,7 @@ export class Connections implements Engine {
       const { rows } = await client.query<{ yes: boolean }>(TAKES_WRITES);
       canWrite = rows[0]?.yes === true;
     } finally {
-      // Closes the connection to a read-only server: after a failover, a new connection may reach the new primary.
+      // Closes a connection to a read-only server, since a new connection may reach the new primary after a failover.
       client.release(!canWrite);
     }
     return canWrite;
@@ -134,7 +138,7 @@ export class Connections implements Engine {
     return this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
   }
 
-  /** Runs a statement on a connection from the pool, which runs nothing else meanwhile. */
+  /** Runs a statement on a connection from the pool. The connection runs nothing else at the same time. */
   private async runAlone<Row>(work: Work, command: Command<Row>, values: unknown[]): Promise<Row[]> {
     const { statement, kind, written } = command;
     const client = await this.pool.take(work);

@@ -46,8 +46,8 @@ export class PostgresServer implements Server {
   }
 
   /**
-   * Returns the options for a new connection. If the certificates cannot be read, because they are just being replaced, the
-   * options have the previous certificates.
+   * Returns the options for a new connection. If the certificates cannot be read, for example while they are being replaced,
+   * the options contain the previous certificates.
    */
   configNow(): ClientConfig {
     try {

@@ -49,7 +49,8 @@ export function runPrepared<Row>(
 /**
  * Records that a connection prepares a statement.
  * @param name the name of the statement; empty if it must not be prepared.
- * @returns the name if the statement is prepared, and whether the connection has reached its limit.
+ * @returns the name if the statement is prepared, and whether the connection has reached its memory limit for prepared
+ * statements.
  */
 export function notePrepared(client: ClientBase, name: string, text: string): { name?: string; isFull: boolean } {
   if (!name || text.length > MOST_CHARACTERS) return { isFull: false };

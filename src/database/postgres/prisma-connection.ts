@@ -5,8 +5,9 @@ import { type Prisma, PrismaClient } from '../generated/client';
 type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
 
 /**
- * Runs Prisma's models in a transaction that the gateway has begun on one of its connections. Prisma's calls do not accept a
- * connection as an argument, so each connection in use needs its own Prisma client. Creating a client takes 60 ms and 3 MB.
+ * Runs Prisma's models in a transaction that the gateway has begun on a connection from its pool. Prisma's calls do not
+ * accept a connection as an argument, so each connection in use needs its own Prisma client. Creating a client takes 60 ms
+ * and 3 MB.
  */
 export class PrismaConnection {
   readonly prisma: PrismaClient;
@@ -14,12 +15,13 @@ export class PrismaConnection {
 
   constructor() {
     const query = (config: QueryConfig) => this.query(config);
-    // Prisma's adapter accepts an instance of `Pool`. This instance opens no connections: `query` uses the gateway's.
+    // Prisma's adapter needs an instance of `Pool`. This instance opens no connections, since its `query` uses the gateway's
+    // connection.
     const pool = Object.assign(new Pool(), { query });
     this.prisma = new PrismaClient({
       adapter: inOpenTransaction(new PrismaPg(pool)),
-      // The other formats quote the source code in each error. Reading it for every request during an outage would be
-      // expensive.
+      // The other formats quote source code in each error. During an outage, reading the source file for every request would
+      // be expensive.
       errorFormat: 'minimal',
     });
   }
@@ -69,7 +71,10 @@ function inOpenTransaction(factory: Factory): Factory {
   };
 }
 
-/** The idle {@link PrismaConnection}s. There are never more of them than connections were in use at the same time. */
+/**
+ * The idle {@link PrismaConnection}s. Their number never exceeds the highest number of connections that were in use at the
+ * same time.
+ */
 export class PrismaConnections {
   private readonly idle: PrismaConnection[] = [];
 

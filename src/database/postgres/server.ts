@@ -4,17 +4,18 @@ import type { Release } from '../fair-semaphore';
 
 /** A database that node-postgres connects to: a PostgreSQL server, or the embedded database. */
 export interface Server {
-  /** The class of connections to this server. It knows the server's address, so the address is not an option. */
+  /** The class of connections to this server. The class supplies the server's address, so callers do not pass it. */
   readonly Client: typeof Client;
   /**
-   * The SQL that a new connection runs first. It fails on a read-only server, if the URL requires one that accepts writes.
+   * The SQL that a new connection runs first. If the URL requires a server that accepts writes, this SQL fails on a
+   * read-only server.
    */
   readonly requirement: string;
-  /** Whether a pooler assigns a connection for each transaction, so that no setting lasts for a session. */
+  /** Whether a pooler assigns a server connection to each transaction. Settings then do not last for a session. */
   readonly isPooled: boolean;
   /**
-   * Whether the server may be unreachable. If not, a server that does not respond is only busy, and its connections are
-   * kept.
+   * Whether the server may be unreachable. Otherwise, a server that does not respond is only busy, and the gateway keeps its
+   * connections.
    */
   readonly isRemote: boolean;
   /** The SQL that a connection for requests runs first. @param ms the time limit of its statements, in milliseconds. */

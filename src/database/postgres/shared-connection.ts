@@ -15,11 +15,11 @@ const CHECK_MS = 250;
 /** One of the {@link SharedConnections}. */
 export class SharedConnection {
   isOpen = false;
-  /** Whether reads are collected, to be sent at the end of this turn of the event loop. */
+  /** Whether this connection is collecting reads, which it sends at the end of this turn of the event loop. */
   isGathering = false;
   /** Number of reads without a result yet. */
   waiting = 0;
-  /** When the server last responded, or when a read was sent while no other was outstanding. */
+  /** The time of the server's last response, or of a later read that was sent while no other read was outstanding. */
   private heardAt = 0;
   private readonly opened: Promise<void>;
 
@@ -95,8 +95,8 @@ export class SharedConnection {
   }
 
   /**
-   * Sends the reads of this turn of the event loop in one socket write, which costs less than several. `connection.stream`
-   * is read each time, since TLS replaces the original socket.
+   * Sends the reads of this turn of the event loop in one socket write, which costs less than several writes.
+   * `connection.stream` is read each time, since TLS replaces the original socket.
    */
   private gather(): void {
     if (this.isGathering) return;

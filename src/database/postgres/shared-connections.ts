@@ -19,8 +19,8 @@ export interface SharedConnectionsOptions {
 
 /**
  * Connections that many short reads share. node-postgres sends each read without waiting for earlier results (its `pipeline`
- * option). Each read still succeeds or fails alone. In a process that serves thousands of small requests, the socket write
- * is the most expensive part of a read.
+ * option). Each read still succeeds or fails alone. Reads of the same turn of the event loop share one socket write. In a
+ * process that serves thousands of small requests, the socket write is the most expensive part of a read.
  *
  * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool
  * instead. The server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind it run.
@@ -28,7 +28,7 @@ export interface SharedConnectionsOptions {
  */
 export class SharedConnections {
   private readonly connections = new Set<SharedConnection>();
-  /** When a connection may be opened again. */
+  /** The earliest time at which a connection may be opened again. */
   private reopensAt = 0;
   private isClosed = false;
   /** The names of statements that were too slow, and until when they must use the pool. Their table may be locked. */

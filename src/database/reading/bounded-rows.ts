@@ -16,9 +16,9 @@ export interface Read {
 }
 
 /**
- * Reads rows, but not more than `session.work.maxStatementBytes` allows, since they would fill the process's memory. Most
- * statements run as they are, because `most` is within the limit. Otherwise the database adds up the sizes of the rows, and
- * stops sending rows when the sum exceeds the limit.
+ * Reads rows, with a total size of at most `session.work.maxStatementBytes`, since larger results would fill the process's
+ * memory. If `most` is within the limit, the statement runs unchanged. Otherwise the database adds up the sizes of the rows,
+ * and stops sending rows when the sum exceeds the limit.
  * @param most the maximum size of all rows in bytes, if every text has its maximum length.
  * @throws TooManyBytes
  */

@@ -22,7 +22,7 @@ export async function countRows<Row>(session: Session, table: Table<Row>, filter
   return totalOf(row?.count ?? 0);
 }
 
-/** Counts the matching rows of each parent, in one statement. Parents without matching rows may be missing. */
+/** Counts the matching rows of each parent, in one statement. Parents without matching rows may be missing from the map. */
 export async function countRowsByParent<Row>(
   session: Session,
   table: Table<Row>,
@@ -52,7 +52,7 @@ export function totalSql<Row>(table: Table<Row>, filters: Filters, values: Value
 }
 
 /**
- * SQL that selects the rows to count. Its limit is {@link MOST_COUNTED} plus one: the extra row shows that the count is not
+ * SQL that selects the rows to count, at most {@link MOST_COUNTED} plus one. The extra row shows that the count is not
  * exact.
  */
 function countedRows<Row>(table: Table<Row>, filters: Filters, values: Values, parents: Parents | undefined): string {

@@ -6,9 +6,11 @@ export type Filters = Readonly<Record<string, unknown>>;
 
 /** The conditions of the filters of a list. */
 export interface Criteria {
-  /** Each of these columns must have one of its `values`. `Table.filters` tells which indexes they need. */
+  /**
+   * Each `column` must have one of the `values` next to it. See `Table.filters` for the indexes that these conditions need.
+   */
   readonly equal: readonly { readonly column: Column; readonly values: readonly unknown[] }[];
-  /** An upper limit on the column that the order named `order` sorts by. So matching rows are adjacent in that order. */
+  /** An upper limit on the sort key of the order `order`. Matching rows are therefore adjacent in this order. */
   readonly atMost?: { readonly order: string; readonly test: Condition };
   /** All other conditions. */
   readonly tests: readonly Condition[];
@@ -69,8 +71,8 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
 }
 
 /**
- * The condition that a column contains a search text, ignoring case. PostgreSQL converts both to lower case, so that the
- * same rules apply. The trigram index is on the converted column.
+ * The condition that a column contains a search text, ignoring case. PostgreSQL converts both the column and the text to
+ * lower case, by the same rules. The trigram index is on the lower-case column.
  */
 function nameTest({ sql }: Column, text: string): Condition {
   const pattern = `${[...text].length < CONTAINED ? '' : '%'}${text.replace(/[\\%_]/g, '\\$&')}%`;

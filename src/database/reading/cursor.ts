@@ -51,8 +51,8 @@ function keySql({ sql, kind }: Column): string {
 }
 
 /**
- * Decodes a cursor. Returns `undefined` if it has another tag, an invalid id, or a key that is invalid for this kind of
- * column.
+ * Decodes a cursor. Returns `undefined` if the cursor has a different tag, an invalid id, or a key that is invalid for this
+ * kind of column.
  */
 export function decodeCursor(tag: string, kind: Column['kind'], cursor: string): Bound | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
@@ -63,7 +63,10 @@ export function decodeCursor(tag: string, kind: Column['kind'], cursor: string):
   return isId(bound.id) && IS_KEY[kind]?.(bound.key) ? bound : undefined;
 }
 
-/** The check of a key for each kind of column. An invalid key would make the statement fail with an internal error. */
+/**
+ * For each kind of column, a function that checks whether a key is valid. An invalid key would make the statement fail with
+ * an internal error.
+ */
 const IS_KEY: { readonly [kind in Column['kind']]?: (key: string) => boolean } = {
   id: isId,
   integer: (key) => /^[0-9]{1,10}$/.test(key) && Number(key) <= MAX_INT32,

@@ -110,8 +110,8 @@ export class JsonWriter {
     const isNullable = relation.join === 'left';
     const id = columnOf(other, other.idField);
     const { sql, mostBytes, mostRows } = this.rowFormat(other, row, undefined);
-    // An `included` relation needs no subquery. Rows of this table are nested only in rows of the related table, which is
-    // then already in scope.
+    // An `included` relation needs no subquery. Rows of this table are nested only in rows of the related table, so the
+    // related table is already in scope.
     if (relation.join !== 'included' && !relations) {
       const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
@@ -121,7 +121,7 @@ export class JsonWriter {
     return { value: { sql: text, mostBytes, mostRows }, isNullable };
   }
 
-  /** SQL that writes a nested page: rows of another table that refer to this row. */
+  /** SQL that writes a nested page: the rows of another table that refer to a row of this table. */
   private pages<Row>(table: Table<Row>, name: string, page: PageJson): Value {
     const pages = table.pages?.[name];
     const query = this.nested?.get(page);
@@ -260,15 +260,18 @@ class PageRows {
     return `c${known < 0 ? this.read.push(sql) - 1 : known}`;
   }
 
-  /** @param sql returns the SQL of an aggregate; called when all members are known. @returns the column with its value. */
+  /**
+   * @param sql returns the SQL of an aggregate; called when all members are known.
+   * @returns the column that contains the value of the aggregate.
+   */
   private aggregate(sql: () => string): string {
     return `members.m${this.aggregates.push(sql) - 1}`;
   }
 
   /**
-   * The `order by` inside every aggregate. It is empty if rows are read forward, since they are then already in order. In
-   * PostgreSQL 16, an `order by` in one aggregate may reorder the rows of all others. So either all aggregates have it, or
-   * none.
+   * The `order by` inside every aggregate. It is empty if the page is read forward, since the rows are then already in
+   * order. In PostgreSQL 16, an `order by` in one aggregate may reorder the rows of all other aggregates. So either all
+   * aggregates have an `order by`, or none.
    */
   private get order(): string {
     return this.page.backward ? ' order by page.number desc' : '';

@@ -9,8 +9,8 @@ import { type Column, columnOf, orderOf, type Table } from './table';
 export const SHORT = 500;
 
 /**
- * The parents of a list's rows: each parent has its own page. SQL refers to them as the relation `parent(id)`. `column` is
- * the column of the list's table with the parent's id.
+ * The parent rows for which a statement reads one page each. SQL refers to the parents as the relation `parent(id)`.
+ * `column` is the column of the list's table that contains the id of the parent.
  */
 export interface Parents {
   /** SQL that selects the ids: `unnest($1::bigint[])`. */
@@ -20,9 +20,9 @@ export interface Parents {
 }
 
 /**
- * Returns the parents of a list's rows, and the filters on these rows. A filter on the parent's id is not one of them: it
- * reduces the parents instead.
- * @param field the field that has the parent's id.
+ * Returns the parents, and the filters on the rows of their pages. A filter on the parent's id is removed from the filters,
+ * and applied to the parents instead.
+ * @param field the field that contains the id of the parent.
  */
 export function parentsOf<Row>(
   table: Table<Row>,
@@ -66,8 +66,8 @@ export function pageStatement<Row>(
   const isShort = (most: number) => most * (parents?.count ?? 1) <= SHORT;
 
   if (!areIntervals(criteria, page.order)) {
-    // A subquery selects only the ids, so that an index-only scan suffices if an index has all filtered columns. A page that
-    // follows 900,000 other names takes 222 ms this way. It takes 357 ms if one query selects all columns.
+    // A subquery selects only the ids, so that an index-only scan suffices if an index has all filtered columns. A page
+    // after 900,000 other names takes 222 ms with this subquery, and 357 ms with a single query for all columns.
     const found = searchedIds(table, criteria, page, order, values, parents);
     const id = columnOf(table, table.idField);
     const rows = `select ${columns} from (${found}) as found join ${name} on ${id} = found.id${joins}${order.sql}`;
@@ -90,11 +90,12 @@ export function pageStatement<Row>(
 class Order<Row> {
   /** The sort expressions: the order's key and then the id, or only the id if the list is sorted by id. */
   readonly keys: readonly string[];
-  /** Conditions for rows after the bound at which reading starts. */
+  /** Conditions that select the rows after the bound at which reading starts. */
   readonly starts: readonly string[];
   /**
-   * Conditions for rows before the other bound. They are not part of an index scan of intervals, but filter its rows
-   * afterwards. PostgreSQL would not stop the scan at a bound of two columns, but read all rows with the same name.
+   * Conditions that select the rows before the bound at which reading ends. When intervals of an index are scanned, the
+   * outer query applies these conditions. PostgreSQL would not stop the scan at a bound of two columns, but read all rows
+   * with the same name.
    */
   readonly ends: readonly string[];
   private readonly suffix: '' | ' desc';
@@ -127,11 +128,11 @@ class Order<Row> {
 
 /**
  * SQL that selects the first rows from intervals of an index that has the page's order. A filter with several values has one
- * interval for each value. Each interval is read up to the limit, and the results are merged. The condition `in ($1, $2)`
- * would read and sort all matching rows.
+ * interval for each value. Each interval is read up to the limit, and the results are merged. With the condition `in ($1,
+ * $2)`, PostgreSQL would read and sort all matching rows.
  *
- * The planner chooses this index only with a low `random_page_cost`, which the gateway sets, except behind a pooler. With
- * the default of 4, it scans 10,000 pets by id to find 21 with a rare status, which takes 1.6 ms instead of 0.1 ms.
+ * The planner chooses this index only if `random_page_cost` is low. The gateway lowers it, except behind a pooler. With the
+ * default of 4, it scans 10,000 pets by id to find 21 with a rare status, which takes 1.6 ms instead of 0.1 ms.
  */
 function intervalRows<Row>(
   table: Table<Row>,
@@ -162,8 +163,8 @@ function ofParent(parents: Parents | undefined): string[] {
 }
 
 /**
- * If at most this many rows match, all of them are read and then sorted. The limit for joined rows is lower, since they take
- * longer to read.
+ * If at most this many rows match, all matching rows are read and then sorted. The limit for joined rows is lower, since
+ * joined rows take longer to read.
  */
 const FEW = 100_000;
 const FEW_JOINED = 3_000;
@@ -185,9 +186,10 @@ function searchedIds<Row>(
   // The planner assumes that matching rows are spread evenly over an order. For the order by id, that is true.
   if (!id || parents || criteria.ids !== undefined) return first(conditions);
 
-  // In other orders, matching rows may be adjacent: names that contain a word, or rows of a joined table. A scan from the
-  // start of the order may reach them late. So if only few rows match, all of them are read and then sorted. This finds
-  // 1,000 of 1,000,000 names in 2 ms instead of 204 ms, and the stock of 2,000 pets in 8 ms instead of 522 ms.
+  // In other orders, matching rows may be close together, such as names that contain a word, or rows of a joined table. A
+  // scan from the start of the order may reach them late. So if only few rows match, all matching rows are read and then
+  // sorted. This finds 1,000 of 1,000,000 names in 2 ms instead of 204 ms, and the stock of 2,000 pets in 8 ms instead of
+  // 522 ms.
   const few = criteria.isJoined ? FEW_JOINED : FEW;
   const matching = `select ${key} as key, ${id} as id from ${from}${where(conditions)} limit ${few + 1}`;
   return `with matching as materialized (${matching}),

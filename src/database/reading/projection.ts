@@ -18,7 +18,7 @@ const EVERYTHING: Selection = { fields: new Map() };
 
 /**
  * Returns the projection for a selection, or for all columns without a selection. It always includes the id and the `needed`
- * fields. It joins the related rows in the selection, but not their own related rows, which loaders read.
+ * fields. Related rows in the selection are joined. The related rows of these rows are not joined; loaders read them.
  */
 export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {
   const key = `${table.name} ${needed.join(' ')}`;
@@ -66,7 +66,7 @@ function columnsOf<Row>(table: Table<Row>, fields: readonly string[], prefix = '
   return fields.map((field) => `${columnOf(table, field)} as "${prefix}${field}"`);
 }
 
-/** Collects `name.field` columns into an object under `name`: null if the joined row does not exist. */
+/** Collects the `name.field` columns of a row into an object `row[name]`, which is null if the joined row does not exist. */
 function nest(name: string, idField: string, fields: readonly string[]) {
   const columns = fields.map((field) => [field, `${name}.${field}`] as const);
   return (row: Record<string, unknown>) => {

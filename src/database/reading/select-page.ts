@@ -29,7 +29,7 @@ export async function selectPage<Row>(
   return pageOfRows(page, projection.shape(rows));
 }
 
-/** Reads one page as JSON: the text of each member, by its key. */
+/** Reads one page as JSON. Returns the JSON text of each member, by the key of the member. */
 export async function selectPageAsJson<Row>(
   session: Session,
   table: Table<Row>,
@@ -58,7 +58,7 @@ export async function selectPageAsJson<Row>(
 
 /**
  * Reads the same page for each of many parents, in one statement.
- * @param field the field that has the parent's id.
+ * @param field the field that contains the id of the parent.
  */
 export async function selectPages<Row>(
   session: Session,

@@ -24,7 +24,7 @@ export async function selectByIds<Row>(
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
-/** Reads a row, as JSON if `selection.row` is set; `undefined` if the row does not exist. */
+/** Reads a row, as JSON if `selection.row` is set. Returns `undefined` if the row does not exist. */
 export async function selectOne<Row>(
   session: Session,
   table: Table<Row>,
@@ -71,8 +71,8 @@ const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
 
 /**
- * Caches statements that read by id. Looking up a statement by its projection is faster than by its text, which must be
- * built and hashed.
+ * Caches statements that read rows by id, with the projection as the key. A lookup by text would be slower, since the text
+ * must be built and hashed first.
  */
 function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
   const statements = new WeakMap<Projection, Statement>();

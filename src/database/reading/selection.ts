@@ -17,7 +17,7 @@ export interface Selection {
 
 export const NOTHING: Selection = { fields: new Map() };
 
-/** A boundary of a page: the order key and id of the row just outside it. */
+/** A boundary of a page: the sort key and id of the row just outside the page. */
 export interface Bound {
   readonly key: string;
   readonly id: string;
@@ -60,7 +60,7 @@ export interface Constant {
   readonly constant: string;
 }
 
-/** A row as JSON, with its members in order: constants, columns, related rows, pages of rows that refer to it. */
+/** A row as JSON, with its members in order: constants, columns, related rows, and pages of rows that refer to this row. */
 export interface RowJson extends JsonFormat {
   readonly members: readonly RowMember[];
 }

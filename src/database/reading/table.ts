@@ -3,8 +3,8 @@ export interface Column {
   /** `pets.category_id` */
   readonly sql: string;
   /**
-   * `id` is a bigint. `enum` is text that needs no escaping in JSON. A column of kind `other` cannot be written as JSON, and
-   * lists cannot be sorted by it.
+   * `id` is a bigint. `enum` is text that needs no escaping in JSON. A column of kind `other` can neither be written as JSON
+   * nor be a sort key.
    */
   readonly kind: 'id' | 'text' | 'enum' | 'integer' | 'boolean' | 'timestamp' | 'date' | 'other';
   /** Its SQL type. */
@@ -16,9 +16,9 @@ export interface Column {
  * The filters of a list.
  * - `ids`: the row has one of these ids.
  * - `equal`: the column has one of these values.
- * - `name`: the column contains this text, ignoring case. A text of fewer than three characters must begin the column. There
- *   must be a trigram index on `lower(column collate "default") collate "C"`.
- * - `atMost`: the integer column has at most this value. `order` names the order by this column.
+ * - `name`: the column contains this text, ignoring case. A text of fewer than three characters matches only at the start of
+ *   the column. There must be a trigram index on `lower(column collate "default") collate "C"`.
+ * - `atMost`: the integer column has at most this value. `order` is the name of the sort order by this column.
  * - `joined`: the column of a joined table (see `Table.joins`) has one of these values.
  * - `condition`: any other SQL on the column, in which `?` stands for the value. It needs no index.
  */
@@ -49,15 +49,15 @@ export interface Table<Row> {
   readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /**
-   * The filters by name. Each combination of `equal` filters needs one index for each sort order: the filters' columns in
-   * the sequence of this object, then the columns of the order. An index may be missing if a condition on its first column
-   * leaves few rows.
+   * The filters, by name. Each combination of `equal` filters needs one index for each sort order. The index contains the
+   * columns of the filters, in the sequence of this object, and then the columns of the sort order. An index can be omitted
+   * if few rows match a condition on its first column.
    */
   readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
 }
 
-/** Rows of a table that refer to a row by its id. */
+/** Rows of another table that refer to a row of this table by its id. */
 export interface Pages {
   /** The field with the id of the row. */
   readonly field: string;
@@ -68,16 +68,19 @@ export interface Pages {
 export interface Relation {
   /** The field with the related row's id. */
   readonly field: string;
-  /** How the related row is joined. With `left` it may not exist. With `included` the table's `joins` already join it. */
+  /**
+   * How the related row is joined. With `left`, the related row may not exist. With `included`, `Table.joins` already joins
+   * it.
+   */
   readonly join: 'inner' | 'left' | 'included';
   table(): Table<object>;
 }
 
-/** A sort order of a table: the expression it sorts by, and a row's key as text for a cursor. */
+/** A sort order of a table: its sort expression, and a function that returns the sort key of a row as text for a cursor. */
 export interface SortOrder<Row> {
   readonly expression: string;
   readonly column: Column;
-  /** The field it sorts by; it is read with the page. */
+  /** The field of the sort key. Every page in this order reads this field. */
   readonly field: string;
   keyOf(row: Row): string;
 }
@@ -123,14 +126,14 @@ export function orderOf<Row>(table: Table<Row>, name: string): SortOrder<Row> {
   return order;
 }
 
-/** The name of the order by id. */
+/** The name of the sort order by id. */
 export function idOrderOf<Row>({ name, orders, idField }: Table<Row>): string {
   const order = Object.keys(orders).find((each) => orders[each]?.field === idField);
   if (!order) throw new Error(`${name} has no order by ${idField}`);
   return order;
 }
 
-/** SQL of a row's global id, as `petstore/nodes.ts` encodes it: base64url of `Pet:7`. */
+/** SQL that encodes a row's global id in the same way as `petstore/nodes.ts`: the base64url of a text such as `Pet:7`. */
 export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Column>> {
   const text = `rtrim(encode(convert_to('${type}:' || ${sql}, 'UTF8'), 'base64'), '=')`;
   return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false } };

@@ -23,13 +23,13 @@ export interface LiveOptions {
   readonly documents: Documents;
   readonly keys: Keys;
   /**
-   * Maximum number of running operations per caller, over WebSocket and event streams together. The same limit applies to
-   * WebSocket connections.
+   * Maximum number of running operations per caller, over WebSocket and event streams together. It is also the maximum
+   * number of WebSocket connections per caller.
    */
   readonly maxPerCaller: number;
 }
 
-/** How often the keys of running subscriptions are checked. Most checks need only the key cache. */
+/** Interval between checks of the keys of running subscriptions, in milliseconds. The key cache answers most checks. */
 const POLL_MS = 1000;
 
 /**
@@ -56,7 +56,7 @@ export class LiveOperations {
 
   /**
    * Runs an operation.
-   * @param sent its parameters, from a message, a body or a query string.
+   * @param sent the operation's parameters, from a WebSocket message, a request body or a query string.
    * @param key the API key that the client sent with the operation.
    * @param isSafe whether the request was a GET, which must not run mutations.
    * @throws ProblemError if the parameters are malformed.
@@ -100,7 +100,10 @@ export class LiveOperations {
     });
   }
 
-  /** @param disconnect called on shutdown. Disconnects a transport's clients, so that they reconnect to another instance. */
+  /**
+   * @param disconnect is called on shutdown, and disconnects all clients of a transport, so that they reconnect to another
+   * instance.
+   */
   onClose(disconnect: () => void): void {
     this.closeListeners.push(disconnect);
   }
@@ -121,8 +124,8 @@ export class LiveOperations {
   }
 
   /**
-   * Whether a key is accepted. If the database is unavailable, every key is accepted: without the database there are no
-   * events, so a revoked key receives nothing.
+   * Whether a key is accepted. If the database is unavailable, every key is accepted. Without the database there are no
+   * events, so a caller with a revoked key receives nothing.
    */
   private async isAccepted(key: string): Promise<boolean> {
     try {

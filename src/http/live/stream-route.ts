@@ -33,7 +33,7 @@ export interface StreamRouteOptions {
 /**
  * Serves `/graphql/stream`: GraphQL over server-sent events, in the "distinct connections mode" of the graphql-sse protocol.
  * A rejected operation gets the HTTP status of its error, as at `/graphql`. The handler of the package graphql-sse is not
- * used: it always responds with 200, and cannot end its streams on shutdown.
+ * used, since it always responds with 200, and cannot end its streams on shutdown.
  */
 export async function streamRoute(
   app: FastifyInstance,
@@ -53,7 +53,8 @@ export async function streamRoute(
     const { result } = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
-      // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. This is a guess.
+      // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. 5 seconds is a
+      // guess.
       if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
       return reply
@@ -97,7 +98,8 @@ class EventStream extends Readable {
   }
 
   /**
-   * Ends the stream. A client that has not received a `complete` event reconnects. On shutdown, it reaches another instance.
+   * Ends the stream. A client that has not received a `complete` event reconnects. On shutdown, the client thus reaches a
+   * different instance.
    */
   hangUp(): void {
     this.isOver = true;

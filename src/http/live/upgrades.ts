@@ -5,7 +5,7 @@ import { ProblemError } from '../../errors/errors';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { GRAPHQL_PATH } from '../urls';
 
-/** Headers that ask for another protocol. They are removed before a request is parsed again. */
+/** Headers that ask the server to switch protocols. They are removed before a request is parsed again. */
 const UPGRADE_HEADERS = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
 
 export interface Upgrade {
@@ -18,9 +18,9 @@ export interface Upgrade {
  * Options of `http.createServer` that decide which requests count as upgrades. Node before 22.21 and 24.9 ignores them.
  *
  * Some HTTP clients, such as Java's, offer HTTP/2 with ordinary requests (`Upgrade: h2c`). A server may ignore the offer
- * (RFC 9110, section 7.8). With this option, Node itself ignores the offer if the request has a body: otherwise Node 26
- * would consume the body before it reports the upgrade. A request without a body is reported as an upgrade, and `parseAgain`
- * ignores the offer: if Node ignored it, Node would drop the requests pipelined after it.
+ * (RFC 9110, section 7.8). If the request has a body, this option makes Node ignore the offer. Otherwise Node 26 would
+ * consume the body before it reports the upgrade. If the request has no body, Node reports an upgrade, and `parseAgain`
+ * ignores the offer. If Node itself ignored the offer, it would drop the requests pipelined after this request.
  */
 export const UPGRADE_OPTIONS = {
   shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) || !hasBody(request),
@@ -32,7 +32,7 @@ export const UPGRADE_OPTIONS = {
  *
  * Node also reports requests for other protocols as upgrades, and stops parsing HTTP on their connections. These requests
  * are parsed again without their upgrade headers.
- * @returns the socket and the remaining bytes of each pending WebSocket upgrade, by its request.
+ * @returns a map from the request of each pending WebSocket upgrade to its socket and remaining bytes.
  */
 export function pendingUpgrades(server: Server, requests: RequestsInProgress): WeakMap<IncomingMessage, Upgrade> {
   const pending = new WeakMap<IncomingMessage, Upgrade>();
@@ -82,7 +82,7 @@ function parseAgain(server: Server, request: IncomingMessage, socket: Socket, he
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (!UPGRADE_HEADERS.test(rawHeaders[i] ?? '')) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
   }
-  // Clears the timeout of idle connections, which would otherwise keep running during the request.
+  // Turns off the timeout of idle connections. Otherwise it could close the connection during the request.
   socket.setTimeout(0);
   // Node decodes header bytes as Latin-1; this restores the original bytes.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));

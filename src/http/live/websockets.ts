@@ -29,8 +29,8 @@ import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './liv
 import { checkOrigin, pendingUpgrades } from './upgrades';
 
 /**
- * The WebSocket version of RFC 6455. Older versions are rejected: they send the origin in a header that `checkOrigin` does
- * not read.
+ * The WebSocket version of RFC 6455. Older versions are rejected, since their clients send the origin in a header that
+ * `checkOrigin` does not read.
  */
 const VERSION = '13';
 /** Close codes from RFC 6455, section 7.4.1, and from the IANA registry of WebSocket close codes. */
@@ -47,12 +47,13 @@ const POLL_MS = 20;
 /** Maximum number of bytes buffered for a client that keeps sending without reading. */
 const MAX_UNREAD = 1024 * 1024;
 
-/** Messages a second that a caller may send, over all its connections. */
+/** Maximum number of messages per second from one caller, over all its connections. */
 const MESSAGES_PER_SECOND = 100;
 /** Bytes of traffic that count as one message. This limits clients that send empty frames, or a message that never ends. */
 const MESSAGE_BYTES = 10 * 1024;
 /**
- * Messages that a caller may send in one burst. The messages that start and stop its maximum number of operations are added.
+ * Maximum number of messages from one caller in a burst. It is increased by two for each operation that the caller may run:
+ * a message that starts the operation, and a message that stops it.
  */
 const BURST = 100;
 /** Maximum number of message counters in memory. A caller whose counter was evicted starts with a full burst again. */
@@ -100,7 +101,7 @@ interface Client {
    * are not included.
    */
   readonly running: Set<Deadline>;
-  /** Releases the slot that the connection holds among the connections of its caller. */
+  /** Releases the connection's slot, which counts towards the limit of connections per caller. */
   leave(): void;
 }
 
@@ -176,7 +177,7 @@ export class WebSockets {
     }
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
-      // Omits the constant headers: they concern content, and the response to an upgrade has none.
+      // Omits the constant headers. They are about content, and the response to an upgrade has no content.
       for (const [name, value] of headers) if (!(name in CONSTANT_HEADERS)) lines.push(`${name}: ${value}`);
     };
     let isRejected = false;
@@ -281,14 +282,15 @@ export class WebSockets {
     if (!leave) return reject(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     client.leave();
     Object.assign(client, { caller, key, leave });
-    // The client may have disconnected during the look-up. Its `close` event has then released the old slot, not this one.
+    // The client may have disconnected during the look-up. Its `close` event has then released the old slot, but not the new
+    // slot.
     if (client.socket.readyState !== client.socket.OPEN) leave();
     return true;
   }
 
   /**
-   * Runs the operation of a `subscribe` message. It does what the stages of the pipeline do for an HTTP request: it checks
-   * the key again, charges the operation if it failed before it was charged, and logs it.
+   * Runs the operation of a `subscribe` message. Does the work of the stages that an HTTP request passes: checks the key
+   * again, charges an operation that failed before it was charged, and logs the operation.
    * @param rejection the error if load shedding or the limit per caller rejects the operation. Such an operation is not
    * charged.
    */
@@ -369,7 +371,10 @@ function notAHandshake(reply: FastifyReply): ProblemError {
   return new ProblemError('BAD_REQUEST', `This is not a valid WebSocket handshake of version ${VERSION}.`);
 }
 
-/** Closes the connection of a client that sends too much, and stops reading from it. Not even its close frame is read. */
+/**
+ * Closes the connection of a client that sends too much. Nothing more is read from the connection, not even the client's
+ * close frame.
+ */
 function closeUnread(socket: WebSocket): void {
   socket.close(POLICY_VIOLATION, TOO_OFTEN);
   if (socket.isPaused) return;
@@ -386,7 +391,7 @@ class MessageCounter {
     this.left = burst;
   }
 
-  /** Takes tokens for this many messages. @returns `false`, without taking any, if the bucket has too few. */
+  /** Takes tokens for this many messages. @returns `false`, without taking tokens, if the bucket has too few tokens. */
   take(messages: number): boolean {
     const now = performance.now();
     this.left = Math.min(this.burst, this.left + ((now - this.at) * MESSAGES_PER_SECOND) / 1000);

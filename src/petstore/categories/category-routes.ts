@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** The fields of a category in all responses, from which its ETag is computed. */
+/** The fields of a category in all REST responses. The ETag of the category is computed from them. */
 const CATEGORY = 'fragment category on Category { id name description }';
 
 /** The REST operations on categories. */

@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** The fields of an inventory entry in all responses, from which its ETag is computed. */
+/** The fields of an inventory entry in all REST responses. The ETag of the entry is computed from them. */
 const ITEM = 'fragment item on InventoryItem { petId quantity status }';
 
 /** The REST operations on stock. */

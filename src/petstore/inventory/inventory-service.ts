@@ -11,7 +11,9 @@ import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
 
 /** Reads and writes the stock of pets. A pet has an inventory entry while its stock is tracked. */
 export class InventoryService {
-  /** Finds the inventory entries of these pets. @returns them by pet id, without those that do not exist. */
+  /**
+   * Finds the inventory entries of pets. Pets without an entry are missing from the returned map, whose keys are pet ids.
+   */
   find(session: Session, petIds: readonly bigint[], selection?: Selection): Promise<Map<bigint, InventoryRow>> {
     return selectByIds(session, INVENTORY, petIds, selection);
   }
@@ -75,7 +77,7 @@ export class InventoryService {
   }
 }
 
-/** How error messages name an inventory entry. */
+/** The name of an inventory entry in error messages. */
 function itemOf(petId: bigint): string {
   return `The stock of pet ${petId}`;
 }
@@ -86,7 +88,7 @@ async function findItem({ prisma }: Transaction, petId: bigint): Promise<Invento
 }
 
 /**
- * Returns null as the current row of a pet without an inventory entry.
+ * Returns null, which stands for the missing inventory entry of a pet.
  * @throws ProblemError `NOT_FOUND` if the pet does not exist.
  */
 async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
@@ -95,8 +97,8 @@ async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
 }
 
 /**
- * Updates the entry, or inserts it if it does not exist. Repeats both until one succeeds, since another transaction may
- * create or delete the entry in between. An upsert would not report whether the entry is new.
+ * Updates the entry, or inserts it if it does not exist. Repeats the update and the insert until either succeeds, since
+ * other transactions may create or delete the entry in between. An upsert would not report whether the entry is new.
  * @returns whether the entry is new.
  */
 async function setOrCreate({ prisma: { inventory } }: Transaction, data: Inventory): Promise<boolean> {

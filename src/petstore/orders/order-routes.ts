@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** The fields of an order in all responses, from which its ETag is computed. */
+/** The fields of an order in all REST responses. The ETag of the order is computed from them. */
 const ORDER = 'fragment order on Order { id petId quantity shipDate complete }';
 
 /** The REST operations on orders. */

@@ -32,7 +32,7 @@ returning ${ID.sql}, ${ORDER_ROW.returned}, ${RESERVED.sql}`);
 
 /** Reads and writes orders. Orders reserve stock, and return it when they are cancelled. */
 export class OrderService {
-  /** Finds the orders with these ids. @returns them by id, without those that do not exist. */
+  /** Finds orders by their ids. Ids without an order are missing from the returned map. */
   find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, OrderRow>> {
     return selectByIds(session, ORDERS, ids, selection);
   }
@@ -122,7 +122,7 @@ export class OrderService {
   }
 }
 
-/** The current stock for an order that was rejected; `undefined` if the stock has become sufficient meanwhile. */
+/** The current stock for an order that was rejected; `undefined` if the stock is sufficient by now, or is not tracked. */
 async function stockBelow(session: Session, { petId, quantity }: NewOrder): Promise<number | undefined> {
   if (petId == null) return undefined;
   const stock = (await selectByIds(session, INVENTORY, [petId])).get(petId)?.quantity;
@@ -180,7 +180,7 @@ function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'
 }
 
 /**
- * Inserts an order, and takes its units from the stock if that is tracked.
+ * Inserts an order. If the pet's stock is tracked, takes the order's units from it.
  * @param written see {@link Session.write}.
  * @returns `undefined`, without changing anything, if the stock is too small.
  */

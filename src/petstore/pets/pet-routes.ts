@@ -1,6 +1,6 @@
 import type { RestOperation } from '../../rest/rest-operation';
 
-/** The fields of a pet in all responses, from which its ETag is computed. */
+/** The fields of a pet in all REST responses. The ETag of the pet is computed from them. */
 const PET = 'fragment pet on Pet { id name status categoryId }';
 
 /** The REST operations on pets. */

@@ -12,7 +12,7 @@ import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
 import { announceChange, LOCK, PETS, type PetRow } from '../model';
 
-// A prepared statement, which costs half as much as Prisma's create (bench/README.md).
+// Uses a prepared statement, which costs half as much as Prisma's `create` (bench/README.md).
 const { id: ID, ...columns } = COLUMNS.pets;
 const PET_ROW = newRow(columns);
 const INSERT_PET = statement(
@@ -21,7 +21,7 @@ const INSERT_PET = statement(
 
 /** Reads and writes pets. */
 export class PetService {
-  /** Finds the pets with these ids. @returns them by id, without those that do not exist. */
+  /** Finds pets by their ids. Ids without a pet are missing from the returned map. */
   find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, PetRow>> {
     return selectByIds(session, PETS, ids, selection);
   }
@@ -52,7 +52,7 @@ export class PetService {
   }
 
   /**
-   * Creates a pet. Its status is `available` unless the input has another one.
+   * Creates a pet. Its status is `available` unless the input sets a different status.
    * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`.
    */
   async create(session: Session, input: NewPet): Promise<PetRow> {

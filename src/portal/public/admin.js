@@ -15,7 +15,7 @@ const range = inputOf('range');
 const newer = buttonOf('newer');
 const older = buttonOf('older');
 
-/** The cursors of all pages up to the current one. The cursor of the first page is null. @type {(string | null)[]} */
+/** The cursors of all pages up to the current page. The cursor of the first page is null. @type {(string | null)[]} */
 let cursors = [null];
 /** The keys on the current page. @type {api.Key[]} */
 let keys = [];

@@ -36,8 +36,8 @@ async function copy(text, button) {
 }
 
 /**
- * Copies a text from a temporary text field. The field is inserted next to the button: an open dialog does not let elements
- * outside of it get the focus.
+ * Copies a text from a temporary text field. The field is inserted next to the button, since elements outside an open dialog
+ * cannot get the focus.
  * @param {string} text
  * @param {HTMLElement} button
  */

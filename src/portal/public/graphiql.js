@@ -14,7 +14,7 @@ const wsConnectionParams = {
 };
 const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call, subscriptionUrl: live, wsConnectionParams });
 
-// Opens a tab for each example operation, with the comment above it.
+// Opens a tab for each example operation. The tab also contains the comment above the operation.
 const operations = (await exampleDocument()).trim().split(/\n\n(?=#)/);
 const defaultTabs = operations.map((query) => ({ query }));
 

@@ -65,7 +65,7 @@ function summaryOf(count) {
   return count === 1 ? 'One place' : count < SHOWN ? `${count} places` : `The first ${SHOWN} places`;
 }
 
-/** The arrow keys move between the input and the links; Enter opens the first link. */
+/** The arrow keys move between the input and the links. Enter in the input opens the first link. */
 dialog.addEventListener('keydown', (event) => {
   const links = [...list.querySelectorAll('a')];
   const focused = /** @type {HTMLAnchorElement} */ (document.activeElement);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The API key of this tab. It is kept only in sessionStorage: other tabs cannot read it, and it is deleted when the tab is
- * closed. It is sent only to this server.
+ * The API key of this tab. The key is kept only in sessionStorage, so other tabs cannot read it, and it is deleted when the
+ * tab is closed. It is sent only to this server.
  */
 
 const ITEM = 'petstore-api-key';

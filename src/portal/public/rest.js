@@ -13,7 +13,8 @@ showScheme();
 
 const spec = await (await fetch('/openapi.json')).json();
 
-// The guides link to an operation by its id (`#getPet`). Swagger UI's own links also have the tag (`#/Pets/getPet`).
+// The guides link to an operation by its id (`#getPet`). Swagger UI needs the tag as well (`#/Pets/getPet`), so the hash is
+// converted.
 const id = location.hash.slice(1);
 for (const item of Object.values(spec.paths))
   for (const { operationId, tags } of Object.values(item))

@@ -34,8 +34,8 @@ function spellTime(seconds) {
 }
 
 /**
- * Time before which no queries are sent. After a rejected key it is infinite, since each query with that key would count
- * against the client's address.
+ * No queries are sent before this time. After a rejected key the time is infinite, since each query with that key would
+ * count against the client's address.
  */
 let quietUntil = 0;
 
@@ -52,7 +52,7 @@ async function showViewer() {
 }
 
 /**
- * Sets the text of an element, but only if it has changed: screen readers announce every update.
+ * Sets the text of an element, but only if it has changed, since screen readers announce every update.
  * @param {string} id
  * @param {string} text
  */

@@ -19,7 +19,7 @@ const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   503: 'Retry-After',
 };
 
-/** Error codes that every operation can have. */
+/** Error codes that every operation can return. */
 const ALWAYS: readonly ErrorCode[] = [
   'BAD_REQUEST',
   'BAD_USER_INPUT',
@@ -35,7 +35,7 @@ const ALWAYS: readonly ErrorCode[] = [
 const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 
 /**
- * All error codes that an operation can have: codes of every operation, codes of its kind of operation, and codes of its own
+ * All error codes that an operation can return: the codes of every operation, of operations of its kind, and of its own
  * rules.
  */
 function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
@@ -56,9 +56,9 @@ function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
 export type Codes = ReadonlyMap<number, readonly string[]>;
 
 /**
- * The error codes of the shared responses. For each status, this is the shortest list of codes that any operation has. An
- * operation with another list gets a separate response. So does an operation with deprecation or stability headers, which is
- * ignored here.
+ * The error codes of the shared responses, by status. For each status, they are the codes of the operation with the fewest
+ * codes. An operation with different codes gets separate responses. Operations with deprecation or stability headers always
+ * get separate responses, so they are ignored here.
  */
 export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
   const common = new Map<number, readonly string[]>();
@@ -71,7 +71,7 @@ export function commonCodes(operations: readonly PreparedOperation[], catalogue:
   return new Map([...common].sort(([a], [b]) => a - b));
 }
 
-/** The error responses that operations share, by name: `NotFound`. */
+/** The error responses that operations share, by name, such as `NotFound`. */
 export function sharedResponses(common: Codes, catalogue: Catalogue): Record<string, Response> {
   const shared = [...common].map(([status, codes]) => [nameOf(status), errorResponse(codes, catalogue)]);
   return { ...Object.fromEntries(shared), [OTHER]: otherError(catalogue) };
@@ -128,7 +128,7 @@ function responseRef(name: string): OpenAPIV3.ReferenceObject {
   return { $ref: `#/components/responses/${name}` };
 }
 
-/** The name of the shared response for a status: `NotFound`. */
+/** The name of the shared response for a status, such as `NotFound`. */
 function nameOf(status: number): string {
   return (STATUS_CODES[status] ?? String(status)).replaceAll(' ', '');
 }

@@ -7,7 +7,7 @@ import { type Schema, schemaOf } from './values';
 
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 
-/** The name of the parameter for the size of a page. */
+/** The name of the page size parameter. */
 const LIMIT = 'limit';
 
 /** The parameters that operations share. They have no examples, because Swagger UI would fill its forms with them. */

@@ -67,7 +67,7 @@ export const HEADERS = {
   ),
   Location: header('The path of the new resource, relative to this server (RFC 9110, section 10.2.2)', TEXT, '/pets/1'),
   'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
-  // Optional: if a request is rejected before it reaches its route, the response lacks this header.
+  // These headers are optional, since responses lack them if the request is rejected before it reaches its route.
   Deprecation: optional(
     'Since when the operation is deprecated (RFC 9745)',
     { ...TEXT, pattern: '^@[0-9]+$' },

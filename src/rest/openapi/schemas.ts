@@ -52,8 +52,8 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, members: readonly 
   const always = members.filter(({ field }) => isNonNullType(field.type)).map(({ key }) => key);
   const { required = always } = keywordsOfType(type);
   const example = objectExample(type, members);
-  // The gateway may always send more fields than the specification requires. Then the description lists all fields that are
-  // always sent.
+  // For some types, the gateway always sends more fields than the specification requires. Their descriptions list all fields
+  // that are always sent.
   const isMore = always.length > required.length;
   const presence = isMore ? ` Always there: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
   schemas[type.name] = {
@@ -76,7 +76,7 @@ function addEnum(schemas: Schemas, type: GraphQLNamedType): void {
   schemas[type.name] = { type: 'string', enum: values, description: String(type.description), example: values[0] };
 }
 
-/** The schema of a request body. If the payload has the same field, both fields get the same example. */
+/** The schema of a request body. A field that is also in the payload has the same example as in the payload. */
 function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
   const shown = payload.type.getFields();
   const members = Object.values(type.getFields()).map((field) => ({
@@ -131,7 +131,9 @@ function objectExample(type: GraphQLObjectType, members: readonly SelectedField[
   return keywordsOfType(type).example ?? Object.fromEntries(examples);
 }
 
-/** The schemas of the `Error` object: the specification (section 7) with the contract's additional fields. */
+/**
+ * The schemas of the `Error` object and its details: the specification (section 7) with the contract's additional fields.
+ */
 export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'ErrorDetail', Schema>> => ({
   Error: {
     type: 'object',

@@ -38,7 +38,7 @@ test('a process cannot lock a directory twice', () => {
   lockDirectory(directory)();
 });
 
-test.each(['SIGTERM', 'SIGKILL'] as const)('the lock of a process that ended with %s is free', async (signal) => {
+test.each(['SIGTERM', 'SIGKILL'] as const)('a lock can be acquired after its process ended with %s', async (signal) => {
   const first = start();
   await first.printed(1);
   await first.stop(signal);
@@ -50,14 +50,14 @@ test('a lock of an earlier process with the same pid, as in containers, is taken
   lockDirectory(directory)();
 });
 
-// Only on Linux, a lock contains the start time of its process.
+// A lock file contains the start time of its process only on Linux.
 const onLinux = process.platform === 'linux' ? test : test.skip;
 onLinux('a lock of an earlier process whose pid was reused is taken over', () => {
   writeFileSync(join(directory, 'lock.1'), `${process.ppid} 1`);
   lockDirectory(directory)();
 });
 
-test.each(['', 'garbage', '0', '-1', '99999999'])('a lock that contains %j is taken over', (owner) => {
+test.each(['', 'garbage', '0', '-1', '99999999'])('a lock file that contains %j is taken over', (owner) => {
   writeFileSync(join(directory, 'lock.41'), owner);
   writeFileSync(join(directory, 'lock.7'), String(process.ppid));
   const unlock = lockDirectory(directory);
@@ -75,7 +75,7 @@ test('releasing a lock twice does not release the lock of a later owner', () => 
   unlockAgain();
 });
 
-test.each(['fresh', 'stale'])('exactly one of six processes that compete for a %s lock gets it', async (state) => {
+test.each(['fresh', 'stale'])('exactly one of six processes that compete for a %s lock acquires it', async (state) => {
   const rounds = Array.from({ length: IS_FULL ? 150 : 40 }, (_, round) => round);
   for (const round of rounds) {
     mkdirSync(join(directory, String(round)));

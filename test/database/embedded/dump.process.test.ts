@@ -46,7 +46,7 @@ async function rowsOf(database: Database): Promise<unknown> {
   return database.query(statement(`select ${selects.join(', ')}`), []);
 }
 
-/** Expects that the database has the dumped rows, and that the next new order gets the next id. */
+/** Expects that the database has the dumped rows, and that the id of a new order follows the last dumped id. */
 async function expectRestored(target: { url?: string; directory: string }): Promise<void> {
   const database = await openDatabase(target);
   expect(await rowsOf(database)).toEqual(rows);
@@ -128,7 +128,7 @@ function follow(start: string, environment: Record<string, string> = {}): void {
 const isInstalled = spawnSync('psql', ['--version']).status === 0;
 const onPostgres = TEST_DATABASE_URL && isInstalled ? test : test.skip;
 
-onPostgres('the commands in docs/backup.md copy embedded data to PostgreSQL, then to another database', async () => {
+onPostgres('the commands in docs/backup.md copy embedded data to PostgreSQL, and then to a new database', async () => {
   const server = new URL(String(TEST_DATABASE_URL));
   const client = new Client({ connectionString: server.href });
   await client.connect();

@@ -108,7 +108,7 @@ async function start(open: Open): Promise<RawConnection> {
   return connection;
 }
 
-/** Connections share all tables, so each uses a separate table instead of `own`, with a name of equal length. */
+/** The table that a connection uses instead of `own`, because connections share all tables. Both names are equally long. */
 const tableOf = (index: number) => `o_${index}`;
 const withOwnTable = (message: Buffer, index: number) =>
   Buffer.from(message.toString('latin1').replaceAll('own', tableOf(index)), 'latin1');

@@ -42,7 +42,7 @@ async function start(): Promise<RawConnection> {
   return connection;
 }
 
-/** Sends messages. @returns the responses up to the given number of ReadyForQuery. */
+/** Sends messages. @returns the responses, up to the given number of ReadyForQuery messages. */
 async function ask(connection: RawConnection, ready: number, ...messages: Buffer[]): Promise<string[]> {
   const from = connection.received.length;
   connection.write(messages);
@@ -79,7 +79,7 @@ describe('a connection', () => {
     expect(await ask(first, 1, send.bind('', '', []), send.sync())).toEqual(['E ERROR 26000', 'Z I']);
   });
 
-  test('waits for the transaction of another connection, which is rolled back when that connection ends', async () => {
+  test('waits for the open transaction of a second connection, which is rolled back when the second connection closes', async () => {
     const connection = await start();
     await ask(connection, 1, send.query("begin; insert into categories (name) values ('Dogs')"));
     const counted = client.query('select count(*)::int as count from categories');
@@ -111,7 +111,7 @@ describe('a connection', () => {
     expect(await one()).toEqual([{ one: 1 }]);
   });
 
-  test('that violates the protocol is closed, and a CancelRequest only ends its own connection', async () => {
+  test('is closed if it violates the protocol or sends a CancelRequest, and other connections are served', async () => {
     const broken = await start();
     expect(await ask(broken, 2, send.query('select 1'), send.unknown())).toContain('E FATAL 08P01');
     const cancelling = open();

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Encodes a message of the wire protocol. Tests send sequences of messages that node-postgres cannot send. */
+/** Encodes a message of the wire protocol. With it, tests send sequences of messages that node-postgres never sends. */
 const withLength = (type: string, body: Buffer) => {
   const header = Buffer.alloc(type.length + 4);
   header.write(type, 'latin1');
@@ -87,7 +87,7 @@ export class RawConnection {
     });
   }
 
-  /** @param sizes sizes of the written chunks, in bytes. After the last size, the first is used again. */
+  /** @param sizes sizes of the written chunks, in bytes. The list of sizes is repeated as often as needed. */
   write(messages: readonly Buffer[], sizes: readonly number[] = [Infinity]): void {
     const bytes = Buffer.concat(messages);
     for (let at = 0, i = 0; at < bytes.length; i++) {

@@ -1,7 +1,7 @@
 import { statement } from '../../../src/database/statement';
 import { type Gateway, startGateway } from '../../helper/gateway';
 
-// PostgreSQL writes the JSON of simple selections itself. It must be the same JSON that JavaScript would write.
+// For simple selections, PostgreSQL writes the JSON. It must be the same text that JSON.stringify would write.
 
 const ASCII = Array.from({ length: 127 }, (_, i) => String.fromCharCode(i + 1)).join('');
 const TEXTS = [
@@ -38,7 +38,7 @@ const orders = [
   { id: '4', petId: LARGEST, quantity: 2147483647, shipDate: null, complete: true },
 ];
 
-/** The data in the response as text. Expects the same text when the document is new and when it is cached. */
+/** The data in the response as text. Expects the same text when the query is new and when its document is cached. */
 async function dataOf(query: string): Promise<string> {
   const payload = { query };
   const ask = async () => (await gateway.app.inject({ method: 'POST', url: '/graphql', payload })).body;
@@ -63,7 +63,7 @@ test.each<[string, string, unknown]>([
     { category: { b: ugly?.name, __typename: 'Category', a: ugly?.id, kind: 'Category' } },
   ],
   [
-    'a related row is nested in its row, or null if there is none',
+    'a related row is nested in the row that refers to it; without a related row, the field is null',
     '{ orders(last: 2) { edges { node { id pet { id name status } } } } }',
     {
       orders: {

@@ -35,7 +35,7 @@ const remaining = async (headers: Record<string, string>) => {
 const codeOf = (error: unknown) =>
   (error as { extensions: { code: string } }[])[0]?.extensions?.code ?? (error as { code?: number }).code;
 
-describe('a subscription counts as one request, and its events are free', () => {
+describe('a subscription counts as one request, and its events use no quota', () => {
   test.each([
     ['graphql-ws', (headers: Record<string, string>) => socketClient(url, headers)],
     ['graphql-sse', (headers: Record<string, string>) => streamClient(url, headers)],
@@ -133,7 +133,7 @@ describe('an API key', () => {
     expect(answers).toMatchObject([{ data: { viewer: { apiKey: null } } }]);
   });
 
-  test('that is wrong closes the connection with 4403 and counts against the address', async () => {
+  test('that is wrong closes the connection with 4403, and the attempt counts against the address', async () => {
     const before = await remaining({});
     const wrong = `ps_000000000000_${'x'.repeat(32)}`;
     const { error } = await open(socketClient(url, { apiKey: wrong }))
@@ -147,7 +147,7 @@ describe('an API key', () => {
   });
 });
 
-test('operations of a revoked key end, and the key cannot start new ones', async () => {
+test('when a key is revoked, its operations end, and new operations are rejected', async () => {
   const key = await gateway.createKey();
   const client = open(socketClient(url, key.headers));
   const over = client.subscribe(SUBSCRIPTION);
@@ -179,7 +179,7 @@ test('operations per caller are limited across all protocols; an operation that 
   await until(async () => (await running(gateway)) === 2);
   client.subscribe(SUBSCRIPTION);
   await until(async () => (await running(gateway)) === 3);
-  // Other callers have their own limit.
+  // The limit of other callers is separate.
   const { headers: others } = await gateway.createKey();
   open(socketClient(url, others)).subscribe(SUBSCRIPTION);
   await until(async () => (await running(gateway)) === 4);

@@ -145,7 +145,7 @@ test('clients that disconnect leave no subscription, connection or memory behind
   expect(await metric('requests_in_progress')).toBe(1);
 });
 
-test('data selected by many subscribers is read once', async () => {
+test('data that many subscribers select is read from the database once per event', async () => {
   const client = socketClient(url, headers);
   const received = Array.from({ length: 200 }, () =>
     client.subscribe('subscription { toyChanged { kind toy { name } } }'),

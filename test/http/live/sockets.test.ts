@@ -73,8 +73,8 @@ const protocols = (list: string) => `Sec-WebSocket-Protocol: ${list}\r\n`;
 
 describe('an upgrade', () => {
   test.each<[status: number, name: string, head: string]>([
-    [101, 'to WebSocket', UPGRADE],
-    [101, 'with a query', `GET /graphql?a=b HTTP/1.1\r\n${WEBSOCKET}${KEY}`],
+    [101, 'for WebSocket', UPGRADE],
+    [101, 'with a query string', `GET /graphql?a=b HTTP/1.1\r\n${WEBSOCKET}${KEY}`],
     ...['graphql-transport-ws', 'a, graphql-transport-ws', " a\t,\tb-1.0_~!#$%&'*+^`| "].map(
       (list): [number, string, string] => [101, `with the protocols '${list}'`, UPGRADE + protocols(list)],
     ),
@@ -85,10 +85,10 @@ describe('an upgrade', () => {
     ]),
     [400, 'without Sec-WebSocket-Key', `GET /graphql HTTP/1.1\r\n${WEBSOCKET}`],
     [400, 'with another WebSocket version', UPGRADE.replace('13', '7')],
-    [200, 'at another path, where the upgrade is ignored', UPGRADE.replace('/graphql', '/pets')],
+    [200, 'at the path of a REST operation, where the upgrade is ignored', UPGRADE.replace('/graphql', '/pets')],
     [404, 'at an unknown path', UPGRADE.replace('/graphql', '/nowhere')],
     [405, 'with another method', UPGRADE.replace('GET', 'DELETE')],
-  ])('gets %i: %s', async (status, _name, head) => {
+  ])('gets %i if requested %s', async (status, _name, head) => {
     const received = await new Promise<string>((resolve) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(`${head}\r\n`));
       socket.once('data', (data) => {
@@ -184,7 +184,7 @@ describe('the server closes the connection without logging an error', () => {
     [[4400, INVALID], 'sends null', send(INIT, 'null')],
     [[4400, INVALID], 'sends an unknown type', send(INIT, '{"type":"nothing"}')],
     [[4400, INVALID], 'sends a type that only servers may send', send(INIT, '{"type":"connection_ack"}')],
-    [[4400, INVALID], 'sends a result, as only servers may', send(INIT, '{"type":"next","id":"1","payload":{}}')],
+    [[4400, INVALID], 'sends a server message with a result', send(INIT, '{"type":"next","id":"1","payload":{}}')],
     [[4400, INVALID], 'subscribes without an id', send(INIT, '{"type":"subscribe","payload":{"query":"{a}"}}')],
     [[4400, DEEP], 'sends a deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(99)}}}`)],
     [[4400, DEEP], 'sends a very deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(40_000)}}}`)],
@@ -216,7 +216,7 @@ describe('the server closes the connection without logging an error', () => {
     },
   );
 
-  // The close frame may not reach a client that keeps sending, which then reports 1006.
+  // A client that keeps sending may not receive the close frame. Such a client reports 1006.
   test.each<[name: string, act: (socket: WebSocket) => NodeJS.Timeout | undefined]>([
     ['never stops sending', (socket) => setInterval(() => repeat(100, send(PING))(socket), 1)],
     ['sends 1000 ping frames', (socket) => void repeat(1000, () => socket.ping())(socket) as undefined],

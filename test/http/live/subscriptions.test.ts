@@ -278,7 +278,7 @@ describe('subscribers of one event', () => {
   const deepRex = { inventory: { pet: { category: { name: 'Dogs' }, inventory: { pet: { name: 'Rex' } } } } };
 
   test.each<[name: string, queries: string[], statements: number, pet: object]>([
-    ['with the same selection cause only the reads of a single subscriber', same, 3, REX],
+    ['with the same selection cause no more reads than a single subscriber', same, 3, REX],
     ['with different selections read each related row once', other, 3, { c19: { id: '1', name: 'Dogs' } }],
     ['with cyclic selections read no row twice', related, 4, deepRex],
   ])('%s', async (_name, queries, statements, pet) => {
@@ -310,7 +310,7 @@ describe('subscribers of one event', () => {
     const client = open();
     const received = Array.from({ length: 2 }, () => client.subscribe(`subscription { petChanged { ${ROW} } }`));
     await until(async () => (await running(gateway)) === 2);
-    // The row has a category that does not exist, so the selection cannot be read.
+    // The category of the row does not exist, so reading the selection fails.
     const before = { id: 9n, name: 'Old', status: 'sold', categoryId: 99n } as const;
     gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 9n, before });
     const ids = new Set<unknown>();
@@ -322,7 +322,7 @@ describe('subscribers of one event', () => {
     expect(ids.size).toBe(2);
   });
 
-  test('get the current rows with each change', async () => {
+  test('receive the current rows with each event', async () => {
     const received = await subscribe(open(), `subscription { petChanged { ${ROW} } }`);
     for (const [i, name] of ['Max', 'Rex'].entries()) {
       await mutate(

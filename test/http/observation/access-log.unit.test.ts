@@ -71,7 +71,7 @@ test('pending lines are written when the server closes and when the process exit
 test.each([
   ['info', ['health 503', 'metrics 401', 'getPet 200']],
   ['debug', ['health 200', 'health 503', 'metrics 200', 'metrics 401', 'getPet 200']],
-])('of successful and failed requests, the log level %s includes only these: %s', async (level, written) => {
+])('at the log level %s, the access log contains only these of five requests: %s', async (level, written) => {
   const { note, lines } = accessLog(level);
   for (const [operation, status] of [
     ['health', 200],

@@ -51,7 +51,7 @@ const REQUESTS = [
   ['an operation by GET', 200, () => ({ url: '/graphql', query: { query: '{ toys { totalCount } }' } })],
 ] as const;
 
-/** Checks that the response hides the details of the bug, and that the log has them once, with this request id. */
+/** Checks that the response hides the details of the bug, and that they are logged once, with this request id. */
 function holdToBug(body: string, requestId: string | undefined): void {
   const codes = Array.from(body.matchAll(/"code": ?"(\w+)"/g), ([, code]) => code);
   expect(codes).toEqual(['INTERNAL_SERVER_ERROR']);
@@ -103,7 +103,7 @@ describe('an internal error is logged once in full, and the response hides its d
   test('when an operation over WebSocket is charged, or when its data is read', async () => {
     const client = socketClient(await gateway.listen());
     const ask = () => client.subscribe('{ toys { totalCount } }').untilOver();
-    // Keeps the connection open. Then charging the next operation is the first step that reads the clock.
+    // This subscription opens the connection. Charging the next operation is then the first step that reads the clock.
     client.subscribe('subscription { toyChanged { kind } }');
     await until(async () => (await running(gateway)) === 1);
 

@@ -5,7 +5,7 @@ import { PROJECT, TYPESCRIPT } from '../../helper/command';
 const LOGGER = join(PROJECT, 'src', 'http', 'logger.ts');
 const [NODE, ...OPTIONS] = TYPESCRIPT;
 
-/** Logs more than a pipe holds, in lines of varying length. */
+/** A program that logs lines of varying length, in total more than a pipe can hold. */
 const WRITER = `
   const logger = require(${JSON.stringify(LOGGER)}).createLogger('info', 2);
   let lines = 0;
@@ -23,7 +23,7 @@ const SLOW_READER = `
   });
 `;
 
-test('processes that share a pipe write whole lines, however slow its reader is', () => {
+test('processes that share a pipe write whole lines, however slowly the pipe is read', () => {
   // The shell creates the pipe, because Node would create a socket.
   const pipe = '("$0" $3 "$4" -e "$1" & "$0" $3 "$4" -e "$1" & wait) | "$0" -e "$2"';
   const log = execFileSync('sh', ['-c', pipe, NODE, WRITER, SLOW_READER, ...OPTIONS], {
@@ -35,7 +35,7 @@ test('processes that share a pipe write whole lines, however slow its reader is'
   expect(lines.map((line) => JSON.parse(line)).filter(({ line }) => line === 3999)).toHaveLength(2);
 });
 
-test('a silent log writes nothing', () => {
+test('a log with the level silent writes nothing', () => {
   const write = `require(${JSON.stringify(LOGGER)}).createLogger(process.argv[1]).fatal('heard')`;
   const written = (level: string) => execFileSync(NODE, [...OPTIONS, '-e', write, level], { encoding: 'utf8' });
   expect(written('fatal')).toContain('heard');

@@ -75,7 +75,7 @@ test.each(INTERFACES)('an operation %s without errors counts as 2xx and is logge
   expect(line).not.toHaveProperty('code');
 });
 
-test('of several errors in an operation, the error with the highest status is counted and logged', async () => {
+test('if an operation has several errors, the error with the highest status is counted and logged', async () => {
   const mutation = `mutation {
     a: createToy(input: { name: "" }) { id }
     b: updateToy(id: 1, input: { name: "Ball" }) { id }
