@@ -14,9 +14,9 @@ export const garbageEnv = (file, env = {}) => ({
 
 /**
  * Measures the collections of the young generation in a server while `act` sends requests.
- * @returns the `result` of `act`, and `garbage`: the bytes that were `allocated` in the young generation, `survived` a
- * collection (were copied) or were `promoted` (kept until the next full collection), and the microseconds (`us`) that the
- * collections took
+ * @returns the `result` of `act`, and `garbage` with four numbers: the bytes `allocated` in the young generation, the bytes
+ * that `survived` a collection (were copied), the bytes `promoted` (kept until the next full collection), and `us`, the
+ * duration of the collections in microseconds
  */
 export async function watchGarbage({ pid }, file, act) {
   process.kill(pid, 'SIGUSR2');

@@ -45,7 +45,7 @@ export class ApiKeyService {
     return { apiKey, secret: formatKey(key) };
   }
 
-  /** Changes the fields in the input. @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`. */
+  /** Changes only the fields that the input contains. @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`. */
   async update(session: Session, id: string, input: ApiKeyUpdate): Promise<StoredKey> {
     checkInput(ApiKeyUpdate, input);
     const updated = await session.transaction(async (tx) => {

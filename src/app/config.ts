@@ -58,7 +58,7 @@ const SETTINGS = {
   /** Maximum length of a ban in seconds. */
   BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600),
   /**
-   * Maximum number of running live operations per caller and process. It is also the maximum number of WebSocket
+   * Maximum number of running live operations per caller and process. The same number limits the caller's WebSocket
    * connections.
    */
   MAX_SUBSCRIPTIONS_PER_CALLER: setting(integer(1, 1_000_000), 100),

@@ -44,7 +44,7 @@ export class OperationQueue {
   }
 
   /**
-   * Waits until a document may be parsed and validated, which blocks the event loop.
+   * Waits until a document may be parsed and validated. Both block the event loop, so documents wait in a queue.
    * @throws Ended if the deadline ends first.
    */
   enterToRead(work: Work): Leave | Promise<Leave> {

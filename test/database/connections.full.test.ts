@@ -185,7 +185,7 @@ onPostgres('on PostgreSQL', () => {
       expect(await all(20, ownPid)).not.toContain(reader);
     });
 
-    test('that wait for a lock do not delay other statements', async () => {
+    test('that wait for a lock do not delay the rest', async () => {
       await insert(1);
       const done: string[] = [];
       let held = Promise.resolve();

@@ -13,7 +13,7 @@ export interface Scenario {
   /** The only database that it runs on; by default both, with the same transcript. */
   readonly only?: 'embedded' | 'postgres';
   /**
-   * Whether to run on one database only, because its responses are the same on both. It runs on PostgreSQL, unless only the
+   * Whether the scenario runs on one database only, because its responses are the same on both. It runs on PostgreSQL, unless only the
    * embedded database is tested.
    */
   readonly once?: boolean;

@@ -81,7 +81,7 @@ export class OrderService {
   }
 
   /**
-   * Changes the fields in the input. If the pet or quantity changes, the reserved stock is adjusted.
+   * Changes only the fields that the input contains. If the pet or quantity changes, the reserved stock is adjusted.
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`,
    * `INSUFFICIENT_STOCK`.
    */

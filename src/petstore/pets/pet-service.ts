@@ -64,7 +64,7 @@ export class PetService {
   }
 
   /**
-   * Changes the fields in the input.
+   * Changes only the fields that the input contains.
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `UNKNOWN_REFERENCE`.
    */
   async update(session: Session, id: bigint, input: PetUpdate, precondition?: Precondition): Promise<PetRow> {
