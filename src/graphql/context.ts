@@ -4,7 +4,7 @@ import type { Precondition, Told } from '../errors/errors';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 import type { Charge } from './charge';
-import { Loaders, loadersFor } from './loaders';
+import { Loaders } from './loaders';
 
 /** The variables of an operation as the client sent them. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -67,17 +67,17 @@ export class Context {
     readonly request: OperationRequest,
     /** The operation's charge against the quota. */
     readonly charge: Charge,
-    /** The database session of the operation. With an idempotency key it is a transaction, and `request.session` is not. */
+    /** The session for the operation's statements. If the operation has an idempotency key, this is a transaction. */
     readonly session: Session,
-    /** The queries of the pages that are nested in leaves. */
+    /** The queries of the pages that are nested in leaves (leaves.ts). */
     readonly nested?: Nested,
-    /** The subscription event that this execution responds to. */
-    readonly event?: object,
+    /** The data loaders that all executions for a subscription event share; `undefined` for other operations. */
+    readonly eventLoaders?: Loaders,
   ) {}
 
   /** Created on demand, since most operations load no related rows. */
   get loaders(): Loaders {
-    this.made ??= this.event ? loadersFor(this.event) : new Loaders();
+    this.made ??= this.eventLoaders ?? new Loaders();
     return this.made;
   }
 }

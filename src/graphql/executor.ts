@@ -94,15 +94,13 @@ export class Executor {
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
     const answerKey = answerKeyOf(admitted, sent);
+    const open = () => request.session.renewed();
     const answerTo = (event: object) => {
-      const session = request.session.renewed();
-      const own = new Context(request, context.charge, session, undefined, event);
-      const { result, end } = this.answers.find(event, answerKey, () => ({
-        result: this.executeEvent(admitted, sent, own, event),
-        end: () => session.work.deadline.end(),
-      }));
+      const { result, leave } = this.answers.find(event, answerKey, open, ({ session, loaders }) =>
+        this.executeEvent(admitted, sent, new Context(request, context.charge, session, undefined, loaders), event),
+      );
       const onProblem = (problem: unknown) => refusal(problem, admitted).body;
-      return { result: result.then((found) => responseBody(found, admitted), onProblem), end };
+      return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
     };
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
     return new RunningSubscription(events, answerTo, admitted, onOver);
@@ -137,8 +135,8 @@ export class Executor {
     const { request, variant } = admitted;
     const charge = new Charge(request.meter, variant.countedFields);
     try {
-      // `@rateLimit` does not charge an operation without counted fields. It is charged here, since it counts towards the
-      // limit on free requests.
+      // An operation without counted fields counts towards the limit on free requests, so it is charged here.
+      // `@rateLimit` does not charge it.
       if (variant.countedFields === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.

@@ -1,4 +1,3 @@
-import { memoize1 } from '@graphql-tools/utils';
 import DataLoader from 'dataloader';
 import type { Selection } from '../database/reading/selection';
 import { ProblemError } from '../errors/errors';
@@ -42,9 +41,6 @@ export class Loaders {
     return loader.load(key) as Promise<Value | undefined>;
   }
 }
-
-/** The loaders for an event. All subscribers share them, so that each related row is read only once. */
-export const loadersFor = memoize1((_event: object) => new Loaders(true));
 
 /** The error for a missing value. A foreign key guarantees that the value existed when the referring row was read. */
 function missing(name: string): ProblemError {

@@ -55,7 +55,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
 
   async return(): Promise<Answer> {
     this.finish();
-    this.coming?.end();
+    this.coming?.leave();
     this.coming = undefined;
     await this.events.return?.();
     return OVER;

@@ -15,14 +15,14 @@ import { leafSelection } from './leaves';
 
 /**
  * Injects the selection of the field's rows; for a connection, the selection of its nodes. For a leaf, the selection
- * describes JSON. All subscribers to an event share the rows that are read for the event, so the selection then has all
- * columns.
+ * describes JSON. For an event, the selection has all columns, since all subscribers share the rows that are read for
+ * the event.
  */
 export const Selected = () =>
   createParameterDecorator<Context>(({ info, context }) => {
     const leaf = leafSelection(info.fieldNodes[0]);
     if (leaf) return context.nested ? { ...leaf, nested: context.nested } : leaf;
-    return context.event ? wholeRow(getNamedType(info.returnType)) : selectionOf(info);
+    return context.eventLoaders ? wholeRow(getNamedType(info.returnType)) : selectionOf(info);
   });
 
 /**

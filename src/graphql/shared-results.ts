@@ -1,45 +1,76 @@
-/** A computation that may be cancelled. */
-export interface Computation<Result> {
-  readonly result: Promise<Result>;
-  end(): void;
+import type { Session } from '../database/database';
+import { Loaders } from './loaders';
+
+/** The session and data loaders that all computations for one event share, so that related rows are read only once. */
+export interface EventReads {
+  readonly session: Session;
+  readonly loaders: Loaders;
 }
 
-/** A computation, and the number of subscribers that wait for its result. */
-interface Shared<Result> extends Computation<Result> {
+/** A result that one subscriber waits for. */
+export interface Computation<Result> {
+  readonly result: Promise<Result>;
+  /** To be called at most once, when the subscriber leaves. */
+  leave(): void;
+}
+
+interface Shared<Result> {
+  readonly result: Promise<Result>;
+  /** Number of subscribers that have not left. */
   waiting: number;
   isDone: boolean;
 }
 
+interface EventResults<Result> {
+  readonly reads: EventReads;
+  readonly byWork: Map<string, Shared<Result>>;
+}
+
 /**
- * Computes the response to an event once for all subscribers that need the same response. The computation is cancelled when
- * all these subscribers have left. A result is kept as long as the event object, which is freed when the last subscriber has
- * read it.
+ * Computes the response to an event once for all subscribers that need the same response. The computations for an event are
+ * cancelled when no subscriber waits for any of them. A result is kept as long as the event object, which is freed when the
+ * last subscriber has read it.
  */
 export class SharedResults<Result> {
-  private readonly results = new WeakMap<object, Map<string, Shared<Result>>>();
+  private readonly events = new WeakMap<object, EventResults<Result>>();
 
   /**
    * @param work identifies the computation among all computations for the event.
-   * @returns the result, and a function to be called at most once when the subscriber leaves.
+   * @param open returns a session for the event.
    */
-  find(event: object, work: string, start: () => Computation<Result>): Computation<Result> {
-    const results = this.results.get(event) ?? new Map<string, Shared<Result>>();
-    this.results.set(event, results);
-    const shared = results.get(work) ?? started(start());
-    results.set(work, shared);
-    shared.waiting += 1;
-    const end = () => {
-      shared.waiting -= 1;
-      if (shared.waiting || shared.isDone) return;
-      results.delete(work);
-      shared.end();
+  find(
+    event: object,
+    work: string,
+    open: () => Session,
+    compute: (reads: EventReads) => Promise<Result>,
+  ): Computation<Result> {
+    const { reads, byWork } = this.resultsOf(event, open);
+    const shared = byWork.get(work) ?? started(compute(reads));
+    byWork.set(work, shared);
+    shared.waiting++;
+    const leave = () => {
+      shared.waiting--;
+      if (shared.isDone) return;
+      const unfinished = [...byWork].filter(([, { isDone }]) => !isDone);
+      if (unfinished.some(([, { waiting }]) => waiting > 0)) return;
+      for (const [each] of unfinished) byWork.delete(each);
+      reads.session.work.deadline.end();
     };
-    return { result: shared.result, end };
+    return { result: shared.result, leave };
+  }
+
+  /** The results for an event. After the session has ended, later computations get a new session and new loaders. */
+  private resultsOf(event: object, open: () => Session): EventResults<Result> {
+    const before = this.events.get(event);
+    if (before && !before.reads.session.work.deadline.reason) return before;
+    const results = { reads: { session: open(), loaders: new Loaders(true) }, byWork: before?.byWork ?? new Map() };
+    this.events.set(event, results);
+    return results;
   }
 }
 
-function started<Result>({ result, end }: Computation<Result>): Shared<Result> {
-  const shared: Shared<Result> = { result, end, waiting: 0, isDone: false };
+function started<Result>(result: Promise<Result>): Shared<Result> {
+  const shared: Shared<Result> = { result, waiting: 0, isDone: false };
   const done = () => {
     shared.isDone = true;
   };

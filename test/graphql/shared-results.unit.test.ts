@@ -1,29 +1,54 @@
-import { SharedResults } from '../../src/graphql/shared-results';
+import type { Session } from '../../src/database/database';
+import { Deadline, UNWANTED } from '../../src/database/deadline';
+import { type EventReads, SharedResults } from '../../src/graphql/shared-results';
 
 const EVENT = {};
 
-test('a computation is cancelled when its last subscriber leaves, and starts again for a later subscriber', () => {
+function setUp() {
   const results = new SharedResults<string>();
-  const end = jest.fn();
-  const start = jest.fn(() => ({ result: new Promise<string>(() => undefined), end }));
-  const [first, second] = [results.find(EVENT, 'work', start), results.find(EVENT, 'work', start)];
-  expect(start).toHaveBeenCalledTimes(1);
-  first.end();
-  expect(end).not.toHaveBeenCalled();
-  second.end();
-  expect(end).toHaveBeenCalledTimes(1);
-  results.find(EVENT, 'work', start);
-  expect(start).toHaveBeenCalledTimes(2);
+  const reads: EventReads[] = [];
+  const open = () => ({ work: { caller: 'Ada', deadline: new Deadline(10_000) } }) as Session;
+  const find = (work: string, result: Promise<string> = new Promise(() => undefined)) =>
+    results.find(EVENT, work, open, (given) => {
+      reads.push(given);
+      return result;
+    });
+  return { find, reads };
+}
+
+const reasonOf = (reads: EventReads | undefined) => reads?.session.work.deadline.reason;
+
+test('a computation is cancelled when its last subscriber leaves, and starts again for a later subscriber', () => {
+  const { find, reads } = setUp();
+  const [first, second] = [find('work'), find('work')];
+  expect(reads).toHaveLength(1);
+  first.leave();
+  expect(reasonOf(reads[0])).toBeUndefined();
+  second.leave();
+  expect(reasonOf(reads[0])).toBe(UNWANTED);
+  find('work');
+  expect(reads).toHaveLength(2);
+  expect(reasonOf(reads[1])).toBeUndefined();
+  expect(reads[1]?.loaders).not.toBe(reads[0]?.loaders);
+});
+
+test('computations for one event share their reads, which are cancelled only when no subscriber waits', async () => {
+  const { find, reads } = setUp();
+  await find('finished', Promise.resolve('done')).result;
+  const [first, second] = [find('work'), find('other work')];
+  expect(new Set(reads).size).toBe(1);
+  first.leave();
+  expect(reasonOf(reads[0])).toBeUndefined();
+  second.leave();
+  expect(reasonOf(reads[0])).toBe(UNWANTED);
 });
 
 test('a finished result is kept for later subscribers, even after all earlier subscribers have left', async () => {
-  const results = new SharedResults<string>();
-  const end = jest.fn();
-  const start = jest.fn(() => ({ result: Promise.resolve('done'), end }));
-  const first = results.find(EVENT, 'work', start);
+  const { find, reads } = setUp();
+  const first = find('work', Promise.resolve('done'));
   await first.result;
-  first.end();
-  await expect(results.find(EVENT, 'work', start).result).resolves.toBe('done');
-  expect(start).toHaveBeenCalledTimes(1);
-  expect(end).not.toHaveBeenCalled();
+  first.leave();
+  find('other work').leave();
+  await expect(find('work').result).resolves.toBe('done');
+  expect(reads).toHaveLength(2);
 });
