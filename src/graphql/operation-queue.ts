@@ -3,10 +3,15 @@ import type { Deadline, Work } from '../database/deadline';
 /** An operation of at most this estimated cost never waits. */
 const CHEAP = 2_000;
 /**
- * Maximum total estimated cost of one caller's running expensive operations. An operation that costs more than this runs
- * alone.
+ * Maximum total estimated cost of one caller's running expensive operations. A more expensive operation starts only
+ * when the caller runs no other expensive operation.
  */
 const MAX_RUNNING = 30_000;
+/**
+ * If an iteration of the event loop in which an operation started takes longer than this many milliseconds, the next
+ * operation starts only after a pause of the same length. So large documents use at most half of the event loop's time.
+ */
+const MAX_ITERATION_MS = 10;
 
 /** The function to call when an operation is done. */
 export type Leave = () => void;
@@ -30,8 +35,8 @@ interface CallerQueue {
 export class OperationQueue {
   /** The callers with running or waiting operations, in round-robin order. */
   private readonly callers = new Map<string, CallerQueue>();
-  /** Whether an operation has started in this iteration of the event loop. */
-  private hasStarted = false;
+  /** Whether no operation may start: one has started in this iteration of the event loop, or the pause after it is not over. */
+  private isPaused = false;
 
   /**
    * Waits until an operation may start.
@@ -54,7 +59,7 @@ export class OperationQueue {
   private enterQueue({ caller, deadline }: Work, cost: number): Leave | Promise<Leave> {
     const queue = this.callers.get(caller) ?? { running: 0, waiting: [] };
     this.callers.set(caller, queue);
-    if (!this.hasStarted && !queue.waiting.length && fits(queue, cost)) return this.start(caller, queue, cost);
+    if (!this.isPaused && !queue.waiting.length && fits(queue, cost)) return this.start(caller, queue, cost);
     return this.wait(deadline, caller, queue, cost);
   }
 
@@ -79,15 +84,21 @@ export class OperationQueue {
 
   private start(caller: string, queue: CallerQueue, cost: number): Leave {
     queue.running += cost;
-    this.hasStarted = true;
-    setImmediate(() => {
-      this.hasStarted = false;
+    this.isPaused = true;
+    const startedAt = performance.now();
+    const mayStart = () => {
+      this.isPaused = false;
       this.startNext();
+    };
+    setImmediate(() => {
+      const ms = performance.now() - startedAt;
+      if (ms > MAX_ITERATION_MS) setTimeout(mayStart, ms);
+      else mayStart();
     });
     return () => {
       queue.running -= cost;
       this.forget(caller, queue);
-      if (!this.hasStarted) this.startNext();
+      if (!this.isPaused) this.startNext();
     };
   }
 

@@ -98,3 +98,14 @@ test('at most one document is parsed in each iteration of the event loop', async
   (first as Leave)();
   (await second)();
 });
+
+test('after a document that blocks the event loop, the next document is parsed only after a pause of the same length', async () => {
+  const queue = new OperationQueue();
+  const work = { caller: 'a', deadline: new Deadline(1000) };
+  const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];
+  (first as Leave)();
+  const blockedUntil = performance.now() + 50;
+  while (performance.now() < blockedUntil);
+  (await second)();
+  expect(performance.now() - blockedUntil).toBeGreaterThan(40);
+});
