@@ -9,6 +9,7 @@ import fastify, {
   type onSendHookHandler,
 } from 'fastify';
 import type { Database } from '../database/database';
+import { together } from '../database/together';
 import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
@@ -114,6 +115,8 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     // caller in progress (429), a wrong key (401). Then runs the checks of the route: scope (401, 403), method (405),
     // `Accept` (406).
     ['onRequest', 'early rejection', rejectEarly(requests)],
+    // Waits for the other new requests of this iteration of the event loop, and handles them in one batch.
+    ['onRequest', 'batch', inBatches],
     // Reads and parses the body. Rejects a body that is too large (413), has another media type (415), or is not JSON (400).
     ['parsing', 'body', { install: acceptExactJsonBodies }],
     // Runs a GraphQL or REST operation, or sends a page or a health check. An operation charges its caller, and gets 429 if
@@ -195,6 +198,8 @@ function startRequests(requests: RequestsInProgress): onRequestHookHandler {
     if (requests.start(request, reply)) done();
   };
 }
+
+const inBatches: onRequestHookHandler = (_request, _reply, done) => together(done);
 
 function logResponses(accessLog: AccessLog): onResponseHookHandler {
   return (request, reply, done) => {
