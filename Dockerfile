@@ -6,8 +6,8 @@ RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY src src
 RUN npm run build
-# Removes what only the build needs, including Prisma's CLI and the compiler, which others may use and none needs: with them
-# the image would be twice as large.
+# Removes packages that only the build needs, such as Prisma's CLI, and optional peer dependencies that are not used, such as
+# the TypeScript compiler. With these packages the image would be twice as large.
 RUN npm uninstall prisma --omit=dev --omit=optional --omit=peer --ignore-scripts --no-audit --no-fund
 
 FROM node:22.23.3-bookworm-slim
@@ -24,12 +24,12 @@ COPY --from=build /app/src/portal/vendor src/portal/vendor
 COPY docs docs
 COPY CHANGELOG.md CONTRIBUTING.md SECURITY.md ./
 COPY bench/README.md bench/
-# For the embedded database, used without DATABASE_URL: mount a volume here to keep it.
+# The data directory of the embedded database, which is used without DATABASE_URL. Mount a volume to keep the data.
 RUN mkdir data && chown node:node data
 USER node
 EXPOSE 4000
 STOPSIGNAL SIGTERM
 # Liveness of the process. Readiness is /readyz, for the load balancer.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Not npm: it would first compile, with tools that are not here, and come between the process and its signals.
+# Runs node directly. `npm start` would first compile, but the image has no compiler, and npm would get the signals first.
 CMD ["node", "dist/main.js"]

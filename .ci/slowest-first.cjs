@@ -1,9 +1,12 @@
 const { statSync } = require('node:fs');
 
-/** Projects by how long their files take, the slowest first. */
+/** The test projects. The project with the slowest files comes first. */
 const PROJECTS = ['full', 'process', 'gateway', 'unit'];
 
-/** Jest's order without known durations is by size alone, and ends with one worker that waits for another. */
+/**
+ * Without recorded durations, Jest sorts files only by size. A slow file may then start last, and the other workers are idle
+ * while it runs.
+ */
 module.exports = class SlowestFirst {
   sort(tests) {
     const keys = new Map(

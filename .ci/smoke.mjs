@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const PACKAGE = `node-${process.platform}-${process.arch}`;
 
-/** @returns the path of the binary; `undefined` where it cannot be had. */
+/** @returns the path of the binary; `undefined` if it cannot be installed. */
 async function install(version, directory) {
   const options = ['--prefix', directory, '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
   try {
@@ -25,7 +25,7 @@ async function install(version, directory) {
   }
 }
 
-/** The gateway's first minute: its banner, a write and a read of both interfaces, and its end. */
+/** Starts the gateway, reads its banner, writes and reads through both interfaces, and stops the gateway. */
 async function check(node, directory) {
   const gateway = spawn(node, [MAIN], {
     cwd: directory,
@@ -41,7 +41,7 @@ async function check(node, directory) {
     const urlIn = () => /"GraphQL":"(http:[^"]+)\/graphql"/.exec(banner)?.[1];
     for (let waited = 0; !urlIn() && waited < 60_000 && gateway.exitCode === null; waited += 50) await sleep(50);
     const url = urlIn();
-    assert.ok(url, `It does not start: ${banner}`);
+    assert.ok(url, `The gateway does not start: ${banner}`);
     const post = (path, body) =>
       fetch(url + path, {
         method: 'POST',
@@ -68,7 +68,7 @@ async function checkVersion(version) {
   try {
     const node = await install(version, directory);
     if (!node) {
-      console.log(`!! Node ${version}: ${PACKAGE}@${version} cannot be had here; LEFT OUT`);
+      console.log(`!! Node ${version}: ${PACKAGE}@${version} cannot be installed; SKIPPED`);
       return;
     }
     await check(node, directory);

@@ -99,6 +99,6 @@ for (const { name, database } of stores) {
   if (!options.keep) await dropDatabase(name);
 }
 if (slow.length) {
-  console.error(`\n${slow.length} lists cost too much more: ${slow.join('; ')}`);
+  console.error(`\n${slow.length} lists are too slow: ${slow.join('; ')}`);
   process.exitCode = 1;
 }

@@ -4,7 +4,10 @@
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** The kind of value and the SQL type, by Prisma type. Other columns can be read, but neither searched nor read as JSON. */
+/**
+ * The kind of value and the SQL type, by Prisma type. Columns of other types, except enums, can be read, but neither
+ * searched nor read as JSON.
+ */
 const TYPES = {
   BigInt: ['id', 'bigint'],
   String: ['text', 'text'],

@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   return (await import('./app/service.js')).serveAlone(config);
 }
 
-/** Settings of the commands alone. */
+/** Settings that only the command-line tools read. */
 const OF_COMMANDS = ['PETSTORE_URL', 'PETSTORE_API_KEY'];
 
 /** A misspelt name would silently leave its setting at the default. */

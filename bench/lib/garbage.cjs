@@ -1,5 +1,5 @@
-// Loaded before a server (NODE_OPTIONS=--require): on SIGUSR2 it begins to watch the garbage collector, on the next one it
-// writes what it saw to the file that GARBAGE_FILE names. See garbage.mjs.
+// Loaded before a server (NODE_OPTIONS=--require). On SIGUSR2, starts to watch the garbage collector. On the next
+// SIGUSR2, stops, and writes the statistics to the file that GARBAGE_FILE names. See garbage.mjs.
 const { writeFileSync } = require('node:fs');
 const { GCProfiler } = require('node:v8');
 const { isMainThread } = require('node:worker_threads');

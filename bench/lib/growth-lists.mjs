@@ -90,9 +90,9 @@ const ORDERS = {
 };
 /**
  * The measured reads: the total of every list with each filter, and its pages in each sort order. Pages begin at the start
- * of the list, in the middle of the table, or ten rows before the end, or are read backward from the end. A read of nested
- * lists may also take `times` as long as the read named `like` took in the small store, since the nested lists may have few
- * rows there.
+ * of the list, in the middle of the table, or ten rows before the end, or are read backward from the end. For a
+ * read of nested lists, the time limit also allows for `times` reads of the list named `like` in the small store. A limit
+ * from the nested read alone could be too low, since the nested lists may have few rows in the small store.
  */
 export function listsOf() {
   return [

@@ -30,7 +30,10 @@ export function selfTimes(profiles, from, to) {
   return { byPlace, byFunction, totalUs };
 }
 
-/** An npm package, a directory of the gateway, a baseline, Node itself, or a V8 name in parentheses. */
+/**
+ * The place of a function: an npm package, a directory of the gateway, a baseline, Node itself, or a V8 name in
+ * parentheses.
+ */
 function placeOf({ functionName, url }) {
   const path = url.replace(/^file:\/\//, '');
   if (path === '') return functionName.startsWith('(') ? functionName : 'native and generated code';

@@ -21,7 +21,7 @@ const both = ['graphql', 'rest'];
  * The servers to measure.
  * @typedef {object} Server
  * @property {string} name its name for `--only`
- * @property {string} title its row in the table
+ * @property {string} title its name in the tables
  * @property {string} script the script Node runs
  * @property {('graphql' | 'rest')[]} faces the workloads it takes part in
  * @property {('graphql' | 'rest')[]} [baselineOf] the workloads for which this server is the baseline of the ratios

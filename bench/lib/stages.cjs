@@ -1,5 +1,6 @@
-// Loaded before the gateway (NODE_OPTIONS=--require): stages of a request that can be switched off while it runs. On each
-// SIGUSR2 the process switches the next stage off and on for a while, and appends its cost to STAGES_FILE. See stages.mjs.
+// Loaded before the gateway (NODE_OPTIONS=--require). Makes stages of a request switchable in the running gateway. On
+// SIGUSR2, switches the next stage off and on for a while, and appends the cost of the stage to STAGES_FILE. See
+// stages.mjs.
 const { subscribe } = require('node:diagnostics_channel');
 const { appendFileSync } = require('node:fs');
 const { setTimeout: sleep } = require('node:timers/promises');
@@ -10,7 +11,7 @@ const SLICE_MS = 100;
 /** The stage that is switched off now. */
 let off;
 
-/** Replaces a function of a module or class while its stage is off. @param replace makes the replacement of the original. */
+/** While the stage is off, replaces a function of a module or class. @param replace makes the replacement. */
 function switchable(stage, owner, name, replace) {
   const original = functionOf(owner, name);
   const replacement = replace(original);
@@ -19,7 +20,7 @@ function switchable(stage, owner, name, replace) {
   };
 }
 
-/** Replaces the hook that a function returns. */
+/** While the stage is off, replaces the hook that a function returns. */
 function switchableHook(stage, owner, name, hook) {
   const original = functionOf(owner, name);
   owner[name] = (...args) => {
@@ -34,7 +35,10 @@ function functionOf(owner, name) {
   return owner[name];
 }
 
-/** A function that calculates once. @param isKept whether a result is the one to repeat. */
+/**
+ * Creates a replacement that calls the original until `isKept` is true for a result. After that, the replacement always
+ * returns this result.
+ */
 function repeated(isKept = () => true) {
   return (original) => {
     let kept;
@@ -109,7 +113,7 @@ subscribe('http.server.response.finish', () => {
   requests++;
 });
 
-/** The CPU time of a request in the next slice, in microseconds. */
+/** The average CPU time of the requests in the next slice, in microseconds. */
 async function slice() {
   const [count, cpu] = [requests, process.cpuUsage()];
   await sleep(SLICE_MS);
@@ -117,7 +121,11 @@ async function slice() {
   return (user + system) / (requests - count);
 }
 
-/** The median of what a request saves with the stage off, compared with the slices before and after, and its quartiles. */
+/**
+ * Compares slices with the stage off with the slices before and after them.
+ * @returns microseconds of CPU time per request: the median cost with all stages (`us`), and the median (`saved`) and
+ * quartiles (`from`, `to`) of the saving
+ */
 async function measure(stage, pairs) {
   const saved = [];
   const costs = [];

@@ -70,7 +70,8 @@ export class ApiKeyResolver {
   @Sized('first', DEFAULT_PAGE)
   @Errors('BAD_USER_INPUT')
   @Query(() => [CallerUsage], {
-    description: 'The callers with the most requests on the last days. All anonymous callers together are one of them.',
+    description:
+      'The callers with the most requests on the last `days` days. All anonymous callers together count as one caller.',
   })
   async topCallers(
     @Args(() => TopCallersArgs) { days, first }: TopCallersArgs,
@@ -115,7 +116,7 @@ export class ApiKeyResolver {
   @Mutation(
     () => CreatedApiKey,
     nullable(
-      'Gives a key a new secret, which only this response shows. Its id, plan, quota, ban and idempotency keys stay. The old secret works until the grace ends, and the one before it no more. Takes effect at once on this instance, within seconds on others.',
+      'Gives a key a new secret, which only this response shows. The key keeps its id, plan, quota, ban and idempotency keys. The old secret works until the grace period ends; still older secrets no longer work. Takes effect at once on this instance, within seconds on others.',
     ),
   )
   rotateApiKey(
@@ -155,7 +156,8 @@ export class ApiKeyResolver {
   @Sized('days', DEFAULT_DAYS)
   @FieldResolver(() => [UsageDay], {
     name: 'usage',
-    description: 'What the key used, by day, today last. For the key itself, and for callers with the scope ADMIN.',
+    description:
+      'What the key used, by day, today last. Only the key itself and callers with the scope ADMIN can read this.',
   })
   usageOf(
     @Root() { id }: StoredKey,

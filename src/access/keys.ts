@@ -14,7 +14,7 @@ import { ApiKeyUpdate, NewApiKey } from './types';
 /** Omits the hashes of secrets from a query. They are read only to verify or rotate a secret. */
 const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 
-/** Bounds in seconds, 0 to 30 days, for how long the old secret of a rotated key is accepted. */
+/** The bounds of the time for which the old secret of a rotated key is accepted, in seconds: 0 to 30 days. */
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**

@@ -126,22 +126,22 @@ export class RateLimitWindow {
   limit!: number;
 
   @Count()
-  @Field(() => Int, { description: 'The number of requests left in it.' })
+  @Field(() => Int, { description: 'The number of requests left in the window.' })
   remaining!: number;
 
-  @Field(() => DateTime, { description: 'When it ends.' })
+  @Field(() => DateTime, { description: 'When the window ends.' })
   resetAt!: Date;
 }
 
 @JsonSchema({ example: { plan: 'FREE', windows: [MINUTE, DAY] } })
-@ObjectType({ simpleResolvers: true, description: "The caller's plan and remaining quota. Uses no quota." })
+@ObjectType({ simpleResolvers: true, description: "A caller's plan and remaining quota." })
 export class RateLimit {
   @Field(() => Plan, { description: 'The plan whose quota applies.' })
   plan!: Plan;
 
   @Field(() => Int, {
     description:
-      'The number of requests this operation counts as: its counted root fields. `extensions.cost.estimated` of the response is another number: the values that it takes, by estimate, which are bounded.',
+      'The number of requests that this operation counts as: the number of its counted root fields. `extensions.cost.estimated` in the response is a different number: the estimated cost, which is about the number of values in the response and has a separate limit.',
   })
   cost!: number;
 
@@ -162,14 +162,13 @@ export class UsageArgs {
 }
 
 export const REQUESTS = 'Requests that counted against the quota: one for each counted root field.';
-export const REFUSED =
-  'Requests refused with 429 by the limits, `RATE_LIMITED` or `KEY_BANNED`: one for each operation.';
+export const REFUSED = 'Requests refused with 429 (`RATE_LIMITED` or `KEY_BANNED`). Each operation counts as one.';
 export const BANS = 'Bans that began.';
 
 @JsonSchema({ example: { date: '2026-11-23', requests: 812, refused: 3, bans: 0 } })
 @ObjectType({
   simpleResolvers: true,
-  description: 'What a caller used on a day. Days are in UTC. A count that exceeds 2147483647 is given as that.',
+  description: 'What a caller used on a day. Days are in UTC. A count over 2147483647 is given as 2147483647.',
 })
 export class UsageDay {
   @JsonSchema({ format: 'date', maxLength: 10 })
@@ -200,7 +199,7 @@ export class TopCallersArgs {
   first!: number;
 }
 
-@ObjectType({ simpleResolvers: true, description: 'What a caller used on several days together.' })
+@ObjectType({ simpleResolvers: true, description: 'The usage of a caller, summed over the requested days.' })
 export class CallerUsage {
   @Field(() => ApiKey, nullable('The API key; null for all anonymous callers together.'))
   apiKey!: ApiKey | null;
@@ -247,7 +246,10 @@ export class ApiKeyUpdate {
   name?: string;
 
   @NotNull()
-  @Field(() => Plan, nullable('The new plan; cannot be null. Any plan but ENTERPRISE clears the two limits.'))
+  @Field(
+    () => Plan,
+    nullable('The new plan; cannot be null. Any plan but ENTERPRISE removes `perMinute` and `perDay` from the key.'),
+  )
   plan?: Plan;
 
   @NotNull()
@@ -279,6 +281,9 @@ export class ApiKeyPageArgs {
   @Field(() => String, nullable('Only keys whose name contains this text, in any case, or whose id begins with it.'))
   search?: string | null;
 
-  @Field(() => Boolean, nullable('Only keys that are neither revoked nor expired; if false, only the others.'))
+  @Field(
+    () => Boolean,
+    nullable('If true, only keys that are neither revoked nor expired; if false, only revoked or expired keys.'),
+  )
   isActive?: boolean | null;
 }

@@ -75,7 +75,7 @@ export class UsageRecorder {
   }
 
   /**
-   * Counts a decision of the limiter. It must be cheap, since it is called for every request.
+   * Counts a decision of the limiter. This function must be cheap, since it is called for every request.
    * @param caller the id of the caller's API key.
    */
   readonly count = (caller = ANONYMOUS, requests: number, refused: number, bans: number): void => {

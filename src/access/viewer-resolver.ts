@@ -28,7 +28,7 @@ export class ViewerResolver {
   @FieldResolver(() => [UsageDay], {
     name: 'usage',
     description:
-      'What the API key of the caller used, by day, today last. Empty without a key: anonymous callers are counted together.',
+      "The usage of the caller's API key by day, today last. Without a key the list is empty, since anonymous callers are counted together.",
   })
   async usageOf(@Args(() => UsageArgs) { days }: UsageArgs, @Ctx() { request }: Context): Promise<UsageDay[]> {
     const { session, caller } = request;

@@ -43,10 +43,11 @@ const SETTINGS = {
    */
   ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
   /**
-   * An admin key that is added if it does not exist. Without this setting, the first start creates a key and shows it once.
+   * An admin key. The gateway adds it to the database at the start if it does not exist. Without this setting, the first
+   * start creates a key and shows it once.
    */
   ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
-  /** Proxies whose X-Forwarded-For is trusted: addresses and CIDRs, comma-separated, or a number of hops. */
+  /** Proxies whose X-Forwarded-For is trusted: comma-separated addresses and CIDRs, or the number of proxies (hops). */
   TRUST_PROXY: setting<string[] | number | undefined>(proxies, undefined),
   /** Number of rejected requests within one rate-limit window after which the caller is banned. */
   BAN_AFTER: setting(integer(1, 1_000_000), 20),
@@ -58,8 +59,8 @@ const SETTINGS = {
   /** Maximum length of a ban in seconds. */
   BAN_MAX_SECONDS: setting(integer(1, 604_800), 3600),
   /**
-   * Maximum number of running live operations per caller and process. The same number limits the caller's WebSocket
-   * connections.
+   * Maximum number of running live operations per caller and process, and maximum number of WebSocket connections per
+   * caller and process.
    */
   MAX_SUBSCRIPTIONS_PER_CALLER: setting(integer(1, 1_000_000), 100),
   /**
@@ -75,7 +76,7 @@ const SETTINGS = {
   GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20),
   /** Maximum estimated cost of an operation: about the number of values in its response. */
   GRAPHQL_MAX_COST: setting(integer(100, 10_000_000), 50_000),
-  /** Path of an Apollo persisted query manifest. Clients can send the ids of its documents in place of their texts. */
+  /** Path of an Apollo persisted query manifest. Clients can send the id of a document instead of its text. */
   TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),
   /** Whether only the documents of TRUSTED_DOCUMENTS may run. */
   TRUSTED_DOCUMENTS_ONLY: setting(flag, false),

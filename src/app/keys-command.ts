@@ -15,8 +15,9 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   usage [ID] [--days N]
 
   PLAN is ${Object.keys(PLANS).join(', ').toLowerCase()} or enterprise; scopes are read, write and admin.
-  rotate gives a key a new secret; DURATION is how long the old one still works: 0, 90s, 30m, 24h (the default), 7d.
-  usage prints the usage of a key on each of the last 30 days, or N; without an ID, the callers with the most requests.
+  rotate gives a key a new secret; DURATION is how long the old secret still works: 0, 90s, 30m, 24h (the default), 7d.
+  usage prints the usage of a key on each of the last N days (default: 30). Without an ID, it prints the callers with
+  the most requests.
   --url URL    the running gateway (default: PETSTORE_URL, or http://127.0.0.1 at PORT or 4000)
   --key KEY    an admin key (default: PETSTORE_API_KEY or ADMIN_API_KEY)
   --json       print JSON
@@ -154,7 +155,7 @@ export async function runKeys(args: string[], environment: NodeJS.ProcessEnv, ou
   const isRight = takes === 'at most one id' || (takes === 'no id') === (target === '');
   if (rest.length || !isRight) throw new CommandError(`${name} takes ${takes}.\n\n${USAGE}`);
   if (target && takes !== 'one id or address' && !KEY_ID_FORM.test(target))
-    throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}, as \`list\` shows them.`);
+    throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}. \`list\` shows the key ids.`);
   const url = values.url ?? (environment.PETSTORE_URL || `http://127.0.0.1:${environment.PORT || 4000}`);
   const key = values.key ?? (environment.PETSTORE_API_KEY || environment.ADMIN_API_KEY || '');
   const call: Call = (query, variables) => callGateway(url, key, query, variables);

@@ -61,7 +61,7 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
       () => relay && Number(relay.state === 'connected'),
     ),
     counter('events_lost_total', 'Changes that could not be sent to other instances.', () => relay?.lost),
-    gauge('usage_unsaved_seconds', 'How long usage has not been saved.', () => usage.unsavedMs / 1000, {
+    gauge('usage_unsaved_seconds', 'Time since saving usage began to fail, else 0.', () => usage.unsavedMs / 1000, {
       aggregator: 'max',
     }),
     gauge(

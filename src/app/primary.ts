@@ -71,7 +71,8 @@ function fork(): void {
 }
 
 /**
- * Forwards the stop signal to the workers, and waits until they have exited. Kills them `STOP_MS` after the shutdown delay.
+ * Sends SIGTERM to the workers that serve, and waits until they have exited. Kills them `STOP_MS` after the shutdown delay.
+ * Workers that do not serve yet are killed at once.
  * @throws Error if a worker did not exit with code 0.
  */
 async function stop(pool: Pool, delayMs: number): Promise<void> {

@@ -14,8 +14,8 @@ const usageOf = ({ what, unit, default: usual, max, scaled }: Samples) =>
   --${unit} N   number of ${unit}, 1 to ${max} (default ${usual})${scaled ? `; ${scaled}` : ''}
   --help     show this help
 
-It opens the same database as the server: DATABASE_URL, or else the embedded one in DATA_DIR, which only one process at a
-time can open: stop the server first.
+The command opens the same database as the server: DATABASE_URL, or else the embedded database in DATA_DIR. Only one
+process at a time can open the embedded database, so stop the server first.
 `;
 
 /** Time limit of a statement, in milliseconds. It is long because no client waits for the statement. */

@@ -76,7 +76,7 @@ function cannotListen(error: NodeJS.ErrnoException & { port?: number }): never {
   const { message, code, port } = error;
   if (code === 'EADDRINUSE')
     throw new Error(
-      `port ${port} is taken by another process. Stop that, or choose another port: PORT=${Number(port) + 1} npm start`,
+      `port ${port} is taken by another process. Stop that process, or choose another port: PORT=${Number(port) + 1} npm start`,
     );
   throw new Error(`cannot listen on HOST and PORT: ${message}`);
 }

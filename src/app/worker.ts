@@ -34,7 +34,7 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
       .then(() => service.finish());
     ended.then(() => process.exit(0), fail);
   };
-  // Ctrl+C in a terminal signals every process, and the primary forwards the signal as well. Only the first signal counts.
+  // Ctrl+C in a terminal sends SIGINT to every process, and the primary also sends SIGTERM. Only the first signal counts.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
   // This event means that the primary process, which held the port, was killed. No new connections can arrive, so the worker
   // stops without a delay.

@@ -12,8 +12,8 @@ export interface Statement {
 export type Written<Row> = (rows: readonly Row[]) => void;
 
 /**
- * Runs statements, either directly on the database or inside a transaction. Services take a session as their first argument.
- * So the caller decides which calls share a transaction and a deadline.
+ * Runs statements, either directly on the database or inside a transaction. Services take a session as their first argument,
+ * so the calling code decides which calls share a transaction and a deadline.
  */
 export interface Session {
   /** The caller and deadline of the statements. After the deadline, statements are rejected with its `reason`. */

@@ -11,7 +11,7 @@ export interface DatabaseOptions extends Partial<Omit<PoolBounds, 'connectMs'>> 
 }
 
 /**
- * Opens PostgreSQL at `url`, or without a `url` the embedded database in `directory`. Applies all pending migrations.
+ * Opens PostgreSQL at `url`, or the embedded database in `directory` if there is no `url`. Applies all pending migrations.
  * @throws Error with a one-line message if the database cannot be opened or migrated.
  */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {

@@ -8,8 +8,8 @@ const statements = new LRUCache<string, Statement>({
 });
 
 /**
- * Returns the statement for a SQL text, with a name derived from the text. The cache is bounded: values are always
- * parameters, but callers choose columns and aliases, which are part of the text.
+ * Returns the statement for a SQL text, with a name derived from the text. The cache needs a bound, since
+ * callers choose columns and aliases, which are part of the text.
  */
 export function statement(text: string): Statement {
   let known = statements.get(text);

@@ -10,36 +10,36 @@ export interface ErrorEntry {
   readonly message: string;
 }
 
-/** The gateway's own codes, sorted by status. Codes of successful HTTP responses come last. */
+/** The gateway's own codes, sorted by status. Codes with status 200 come last. */
 const TABLE = {
   BAD_REQUEST: {
     status: 400,
     why: 'The request is malformed: its body is not JSON, its URL cannot be decoded, or it is not HTTP.',
-    fix: 'Correct the request, in GraphQL also its parameters: `query`, `variables`, `operationName`.',
+    fix: 'Correct the request. In GraphQL, also check the parameters `query`, `variables` and `operationName`.',
     message: 'The body is not valid JSON.',
   },
   GRAPHQL_PARSE_FAILED: {
     status: 400,
     why: 'The GraphQL document has a syntax error.',
-    fix: 'Correct the document where `locations` points to.',
+    fix: 'Correct the document at the position in `locations`.',
     message: 'Syntax Error: Expected Name, found <EOF>.',
   },
   GRAPHQL_VALIDATION_FAILED: {
     status: 400,
-    why: 'The GraphQL document does not fit the schema, or does not have the operation that was named.',
-    fix: 'Compare it with the schema (`/schema.graphql`). Code generators find this fault at build time.',
+    why: 'The GraphQL document is invalid in the schema, or does not contain the operation that `operationName` names.',
+    fix: 'Compare the document with the schema (`/schema.graphql`). Code generators find this error at build time.',
     message: 'Cannot query field "colour" on type "Pet".',
   },
   OPERATION_TOO_COMPLEX: {
     status: 400,
-    why: 'The operation exceeds a bound: of its document, of the values that its answer may have, or of requests in a minute.',
-    fix: 'Ask for shorter pages or fewer fields, or send several operations. The message names the bound.',
+    why: 'The operation exceeds a limit on its document, its estimated cost, its response or its counted root fields.',
+    fix: 'Ask for shorter pages or fewer fields, or send several operations. The message names the limit.',
     message: 'The operation has an estimated cost of 80000 values; at most 50000 are allowed.',
   },
   BAD_USER_INPUT: {
     status: 400,
-    why: 'Values have the wrong type or are out of bounds. `details` has each one with its `path` and the rule.',
-    fix: 'Correct the values that `details` names. The idempotency key may be used again.',
+    why: 'Values have the wrong type or are out of bounds. `details` lists each invalid value with its `path` and the rule that it breaks.',
+    fix: 'Correct the values that `details` names. You can use the idempotency key again.',
     message: 'name: must not be empty',
   },
   UNAUTHENTICATED: {
@@ -51,12 +51,12 @@ const TABLE = {
   FORBIDDEN: {
     status: 403,
     why: 'The key lacks the scope that the operation requires.',
-    fix: 'Use a key with this scope. Nothing of the operation has run.',
+    fix: 'Use a key with this scope. No part of the operation has run.',
     message: 'This operation needs an API key with the scope WRITE; this key does not have it.',
   },
   QUERY_NOT_IN_SAFELIST: {
     status: 403,
-    why: 'This server runs trusted documents only, and the document is not one of them.',
+    why: 'This server runs only trusted documents, and the document is not one of them.',
     fix: 'Add the document to the manifest that the server is started with.',
     message: 'Only trusted documents may run here; this one is not in the list.',
   },
@@ -68,20 +68,20 @@ const TABLE = {
   },
   NOT_FOUND: {
     status: 404,
-    why: 'The resource or the path does not exist, or exists no more.',
-    fix: 'Look for it in its list. A GraphQL query for a single object returns `null` instead, without an error.',
+    why: 'The resource or the path does not exist, or no longer exists.',
+    fix: 'Check the path, and look up the id in the list of the resources. A GraphQL query for a single object returns `null` instead, without an error.',
     message: 'Pet 7 does not exist.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    why: 'The path has no such method.',
-    fix: 'Use a method that `Allow` names. GraphQL mutations need POST.',
+    why: 'The path does not support the method.',
+    fix: 'Use a method in the `Allow` header. GraphQL mutations need POST.',
     message: 'PUT is not allowed here. Allowed: GET, HEAD, POST, OPTIONS.',
   },
   NOT_ACCEPTABLE: {
     status: 406,
-    why: '`Accept` allows none of the media types that the path answers with.',
-    fix: 'Accept `application/json`, at `/graphql` `application/graphql-response+json` too.',
+    why: '`Accept` allows none of the media types in which the path responds.',
+    fix: 'Accept `application/json`. At `/graphql`, you can also accept `application/graphql-response+json`.',
     message: 'Responses are application/json.',
   },
   REQUEST_TIMEOUT: {
@@ -98,14 +98,14 @@ const TABLE = {
   },
   PRECONDITION_FAILED: {
     status: 412,
-    why: 'The resource is no longer the version that `If-Match` names: someone has changed it. Nothing was done.',
-    fix: 'Read it again, repeat the change on the new version, and send its `ETag`.',
-    message: 'Pet 7 is not the version that the request is for: it has been changed. Read it again.',
+    why: 'The resource is no longer the version that `If-Match` names: it has been changed. The request had no effect.',
+    fix: 'Read the resource again, apply the change to the new version, and send the new `ETag` as `If-Match`.',
+    message: 'Pet 7 does not match If-Match. Read it again.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     why: 'The body is larger than 100 KiB.',
-    fix: 'Send less at once. Long GraphQL documents can be sent by their hash.',
+    fix: 'Send less data at once. For a long GraphQL document, send its hash (persisted queries).',
     message: 'The body must not be larger than 100 KiB.',
   },
   URI_TOO_LONG: {
@@ -117,30 +117,30 @@ const TABLE = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     why: 'The body is not JSON in UTF-8, or is compressed.',
-    fix: 'Send `Content-Type: application/json`; with PATCH also `application/merge-patch+json`.',
+    fix: 'Send `Content-Type: application/json`. PATCH also accepts `application/merge-patch+json`.',
     message: 'The body must be application/json.',
   },
   UNKNOWN_REFERENCE: {
     status: 422,
-    why: 'The input refers to something that does not exist. `details` names the field.',
-    fix: 'Create what it refers to first, or correct the id.',
+    why: 'The input refers to an object that does not exist. `details` names the field.',
+    fix: 'Create the missing object first, or correct the id.',
     message: 'Category 7 does not exist.',
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,
     why: 'The `Idempotency-Key` was used for another request within the last 24 hours.',
-    fix: 'Use a new key for each action, and the same one only to retry it.',
+    fix: 'Use a new key for each action. Use a key again only to retry the same request.',
     message: 'This Idempotency-Key was used for another request within the last 24 hours.',
   },
   RATE_LIMITED: {
     status: 429,
-    why: 'The request exceeds the limits of the plan. It has not run.',
+    why: 'The request exceeds a quota of the plan, or the caller has too many requests in progress. The request has not run.',
     fix: 'Wait as long as `Retry-After` says. `X-RateLimit-Remaining` shows how many requests are left.',
     message: 'This plan allows 60 requests per minute. Try again in 12 seconds.',
   },
   KEY_BANNED: {
     status: 429,
-    why: 'The caller sent too many requests over its limits, and is banned for a while. The message says until when.',
+    why: 'The caller sent too many requests over its limits, and is banned for a while. The message says when the ban ends.',
     fix: 'Wait as long as `Retry-After` says, and make the client back off after a `RATE_LIMITED`.',
     message: 'Banned until 2026-11-23T10:01:00.000Z after too many rejected requests. Try again in 60 seconds.',
   },
@@ -152,15 +152,15 @@ const TABLE = {
   },
   INTERNAL_SERVER_ERROR: {
     status: 500,
-    why: 'Something went wrong on our side. Its cause is in our log, under the request id.',
+    why: 'Something went wrong on our side. The cause is in our log, with the request id.',
     fix: 'Report the `requestId`. A mutation may have run: retry it with the same `Idempotency-Key`.',
     message: 'Something went wrong on our side. Tell us the request id, and we will find out what.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    why: 'The service is busy or stopping, or its database is out of reach. If only writes are refused, since its disk is full or it is read-only, the message says so.',
+    why: 'The service is busy or stopping, or its database is unavailable. If only writes fail, because the database is read-only or its disk is full, the message says so.',
     fix: 'Wait as long as `Retry-After` says. A mutation may have run: retry it with the same `Idempotency-Key`.',
-    message: 'The service is busy or its database is out of reach. Try again shortly.',
+    message: 'The service is busy, or its database is unavailable. Try again shortly.',
   },
   PERSISTED_QUERY_NOT_FOUND: {
     status: 200,
@@ -170,7 +170,7 @@ const TABLE = {
   },
   PERSISTED_QUERY_NOT_SUPPORTED: {
     status: 200,
-    why: 'This server runs trusted documents only, and registers no others.',
+    why: 'This server runs only trusted documents, and does not store other documents.',
     fix: 'Send the id of a trusted document.',
     message: 'PersistedQueryNotSupported',
   },
@@ -185,7 +185,7 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code);
 }
 
-/** All error codes with their meanings, sorted by HTTP status. Codes of successful HTTP responses come last. */
+/** All error codes with their meanings, sorted by HTTP status. Codes with status 200 come last. */
 export type Catalogue = ReadonlyMap<string, ErrorEntry>;
 
 /** Adds the codes of domains to the gateway's codes. */

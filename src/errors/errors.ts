@@ -72,7 +72,7 @@ const UNKNOWN: readonly ErrorDetail[] = [
   {
     path: 'outcome',
     message:
-      'is unknown: the change was sent to the database, which has not confirmed it. Read what it concerns, or repeat it with the same Idempotency-Key.',
+      'is unknown: the change was sent to the database, but the database has not confirmed it. Read the affected objects, or repeat the request with the same Idempotency-Key.',
   },
 ];
 
@@ -88,8 +88,8 @@ const MAX_MESSAGE = 500;
 
 /**
  * Converts any error to the error in a response. Expected errors keep their code and message. Passed deadlines and failed
- * writes get specific messages. Other errors get a generic message. If `internal` is set, the caller must log the original
- * error.
+ * writes get specific messages. Other errors get a generic message. If `internal` is set, the calling code must log the
+ * original error.
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ExpectedError) {
@@ -193,7 +193,7 @@ export async function requireUnchanged(
   read: () => object | null | Promise<object | null>,
 ): Promise<void> {
   if (!precondition || precondition(await read())) return;
-  const message = `${what} is not the version that the request is for: it has been changed. Read it again.`;
+  const message = `${what} does not match If-Match. Read it again.`;
   throw new ProblemError('PRECONDITION_FAILED', message);
 }
 

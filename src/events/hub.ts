@@ -39,7 +39,7 @@ export class Hub {
   /** Returns an iterator over all future events that pass the filter. The subscriber unsubscribes by ending the iterator. */
   subscribe(topic: string, passes: Passes): AsyncIterableIterator<ChangeEvent> {
     const channel = this.channels.get(topic);
-    if (!channel) throw new Error(`there are no changes of ${topic}`);
+    if (!channel) throw new Error(`unknown topic: ${topic}`);
     return channel.subscribe(passes);
   }
 

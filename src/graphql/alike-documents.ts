@@ -25,8 +25,8 @@ import type { Variables } from './context';
 /**
  * Many clients write values into the text of a document, so each of their requests has a new document. Two documents are
  * alike if they differ only in the values of literals. From the first of several alike documents, the gateway creates a
- * document with variables in place of the literals. For later alike documents, it runs this document. So it only splits
- * their texts into tokens, and does not parse, validate or analyse them.
+ * document with variables in place of the literals. The gateway runs the created document in place of all later alike
+ * documents. It only splits the texts of the later documents into tokens, and does not parse, validate or analyse them.
  */
 
 /** A document with variables in place of its literals. */

@@ -89,7 +89,7 @@ function dateOf(text: unknown, coordinate: string): Date | undefined {
   if (text === undefined || text === null) return undefined;
   const date = new Date(`${text}T00:00:00Z`);
   if (!Number.isNaN(date.getTime())) return date;
-  throw new Error(`The @sunset of ${coordinate} has the date ${JSON.stringify(text)}, not one such as 2027-11-01`);
+  throw new Error(`The @sunset of ${coordinate} has the date ${JSON.stringify(text)}; a date has the form 2027-11-01`);
 }
 
 /** The headers and extensions that warn a client about the deprecated and unstable elements that the client uses. */

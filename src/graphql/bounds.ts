@@ -1,4 +1,4 @@
-// The decorators need this import. It is repeated in schema.ts, but services load the input classes before schema.ts.
+// The decorators need this import. The import in schema.ts is too late, since services load the input classes earlier.
 import 'reflect-metadata';
 import { Extensions } from 'type-graphql';
 import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';

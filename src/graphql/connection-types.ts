@@ -55,7 +55,8 @@ export function connectionOf<Node extends object>(NodeType: ClassType<Node>, nam
 
     @Weighs(WEIGHTS.count)
     @Field(() => CountRelation, {
-      description: 'Whether `totalCount` is the number of items, or there are more. Counted with it, once.',
+      description:
+        'Whether `totalCount` is exact, or there are more items. Selecting both fields counts the items only once.',
     })
     totalCountRelation!: () => Promise<keyof typeof CountRelation>;
   }

@@ -56,7 +56,7 @@ export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most
 
 /** The part of IBM's GraphQL Cost Directives Specification that this schema needs. */
 const definitions = buildSchema(`
-  "What an element adds to the estimated cost of an operation, where it is selected or given. Without it a field adds 1, and an argument or an input field nothing."
+  "What an element adds to the estimated cost of an operation that uses it. Without this directive, a field adds 1, and an argument or an input field adds nothing."
   directive @cost("How much: a number." weight: String!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 
   "How long a list may be, for estimating an operation's cost."

@@ -114,7 +114,7 @@ export function refuseCost(
   const isEvent = kind === 'subscription';
   const pages = isEvent ? pagesIn(root) : [];
   if (pages.length) {
-    const message = `An event of a subscription holds rows and what they belong to, but no pages and counts; it may not select ${pages.join(', ')}.`;
+    const message = `An event of a subscription can contain single related objects, but no pages or counts. Remove ${pages.join(', ')}.`;
     return new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
   const most = countedFields === 0 ? limits.free : limits[kind];
@@ -122,7 +122,7 @@ export function refuseCost(
   if (cost <= most) return undefined;
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
-  const allowed = countedFields === 0 ? 'is allowed of one that uses no quota' : 'is allowed';
+  const allowed = countedFields === 0 ? 'is allowed for operations that use no quota' : 'is allowed';
   const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most of it: ${dearest}. Ask for less of these.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }

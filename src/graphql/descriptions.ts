@@ -6,10 +6,11 @@ import { requiredScope } from './directives';
 import { errorsOf } from './errors-directive';
 
 const ROOTS: Readonly<Record<string, string>> = {
-  Query: 'What can be read. One thing that does not exist is null, without an error.',
+  Query: 'All reads. A field for a single object is null, without an error, if the object does not exist.',
   Mutation:
-    'What can be changed. Several fields run one after another, and one that fails does not stop the others: it is null, with an error at its path.',
-  Subscription: 'What can be followed live, over WebSocket or as an event stream. Counts once, when it starts.',
+    'All changes. The fields of an operation run one after another. A field that fails is null, with an error at its path, and does not stop the other fields.',
+  Subscription:
+    'Live events, over WebSocket or as an event stream. A subscription counts as one request, when it starts.',
 };
 
 interface Described {

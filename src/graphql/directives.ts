@@ -36,16 +36,16 @@ const definitions = buildSchema(`
   directive @rateLimit on FIELD_DEFINITION
 
   "Marks an element that may still change. Unmarked elements are stable."
-  directive @stability("How stable it is." level: StabilityLevel!)
+  directive @stability("How stable the element is." level: StabilityLevel!)
     on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
 
-  "Accompanies @deprecated: since when, when it may be removed, and what replaces it."
+  "Accompanies @deprecated: says since when an element is deprecated, when it may be removed, and what replaces it."
   directive @sunset(
     "The date of deprecation, such as 2026-11-01."
     since: String!
-    "The date from which it may be removed."
+    "The date from which the element may be removed."
     on: String
-    "The schema coordinate of its replacement, such as Pet.category."
+    "The schema coordinate of the replacement, such as Pet.category."
     replacement: String
   ) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
 

@@ -149,8 +149,8 @@ export class Documents {
   }
 
   /**
-   * Finds a known document that differs from `text` only in the values of literals. Running it avoids parsing and validating
-   * `text`, which would cost ten times as much.
+   * Finds a known document that differs from `text` only in the values of literals. Running the known document avoids
+   * parsing and validating `text`, which would cost ten times as much.
    */
   findAlike(text: string): Alike | undefined {
     // A document that differs from a trusted document in its literals is not trusted.

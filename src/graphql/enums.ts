@@ -25,7 +25,7 @@ export const SortDirection = enumOf('SortDirection', 'A sort direction.', {
   DESC: 'Largest first.',
 });
 
-export const CountRelation = enumOf('CountRelation', 'How a count relates to the number of items there are.', {
-  EQUAL: 'There are as many.',
-  AT_LEAST: 'There are more: they were not all counted.',
+export const CountRelation = enumOf('CountRelation', 'How a count relates to the real number of items.', {
+  EQUAL: 'The count is exact.',
+  AT_LEAST: 'There are more items than the count.',
 });

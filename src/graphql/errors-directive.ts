@@ -12,10 +12,10 @@ export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes
 export function errorsDirective(catalogue: Catalogue): GraphQLDirective {
   const codes = Array.from(catalogue, ([code, { status, why }]) => `${JSON.stringify(`${status}: ${why}`)} ${code}`);
   const definitions = buildSchema(`
-    "The errors that a field gives by its own rules, beside those that any operation may give."
-    directive @errors("Their codes." codes: [ErrorCode!]!) on FIELD_DEFINITION
+    "The errors of a field's own rules. In addition, every operation may return general errors, such as RATE_LIMITED."
+    directive @errors("The codes of the field's own errors." codes: [ErrorCode!]!) on FIELD_DEFINITION
 
-    "The \`extensions.code\` of an error. \`/docs/errors\` says what to do about each."
+    "The \`extensions.code\` of an error. \`/docs/errors\` says what to do about each code."
     enum ErrorCode { ${codes.join('\n')} }
   `);
   return definitions.getDirective('errors') as GraphQLDirective;

@@ -95,7 +95,8 @@ export class IdempotentMutations {
     const { request, charge, notice } = mutation;
     try {
       const claim = claimOf(mutation);
-      // Charges the request here. `@rateLimit` does not charge a replay or a rejected key, since no field runs.
+      // Charges the request here, since `@rateLimit` charges only if a field runs. No field runs for a replay, or for a
+      // key that another request uses.
       await charge.settle();
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
@@ -169,7 +170,7 @@ function claimOf({ request, operation, variant, variables }: Mutation): Claim {
   if (variant.scopes.has('ADMIN'))
     throw refusedKey('is not accepted by operations of the scope ADMIN: their responses are never stored');
   if (variant.countedFields > 1)
-    throw refusedKey(`is accepted by mutations of one root field, and this operation has ${variant.countedFields}`);
+    throw refusedKey(`is accepted only by mutations with one root field; this operation has ${variant.countedFields}`);
   const text = prepared ?? print(operation.document);
   return { caller: request.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
 }

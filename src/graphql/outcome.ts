@@ -43,7 +43,10 @@ export function answer(result: ExecutionResult, answering: Answering & Costs): O
   return { status: 200, body, notice: answering.notice };
 }
 
-/** The body of a response or of an event, without the cost: a subscription is charged when it starts, not for each event. */
+/**
+ * The body of a response or of an event. It has no cost: {@link answer} adds the cost to responses. Events have none, since a
+ * subscription is charged when it starts.
+ */
 export function responseBody({ errors, data }: ExecutionResult, { request, notice }: Answering): Body {
   const body: Body = errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
   if (notice?.extensions) body.extensions = notice.extensions;

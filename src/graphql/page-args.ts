@@ -10,7 +10,7 @@ export class PageArgs {
   @PageSize()
   @Field(
     () => Int,
-    nullable(`Page size from the start of the list, {bounds}. Without \`first\` and \`last\`, ${DEFAULT_PAGE}.`),
+    nullable(`Page size from the start of the list, {bounds}. The default is ${DEFAULT_PAGE}, except with \`last\`.`),
   )
   first?: number | null;
 

@@ -61,8 +61,8 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       skipCheck,
     });
   const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
-  // In the whole schema, type-graphql orders root fields by the import order of their classes. So a schema is first built
-  // from each class alone. There, the root fields are in the order of the methods.
+  // First builds a schema from each class alone. In this schema, the root fields have the order of the methods. In the
+  // whole schema, type-graphql orders root fields by the import order of their classes.
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );

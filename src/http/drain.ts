@@ -14,9 +14,9 @@ const ACCEPT_MS = 5_000;
 const POLL_MS = 20;
 
 /**
- * Graceful shutdown in two steps: `closePort` stops listening, and `finish` closes the connections. When a connection
- * closes, its client opens a new one. The new connection would be reset if it reached another worker on the same port just
- * as that worker stopped listening. Workers that share a port therefore wait between the steps.
+ * Graceful shutdown in two steps: `closePort` stops listening, and `finish` closes the connections. Workers that share
+ * a port wait between the steps, so that all of them have stopped listening before any connection is closed. A client
+ * whose connection closes opens a new connection, which would be reset if it reached a worker that is closing the port.
  */
 export class Drain {
   constructor(

@@ -32,7 +32,7 @@ export class Metrics implements Exposition {
   private readonly registry = new Registry();
   private readonly durations = new Histogram({
     name: 'petstore_request_duration_seconds',
-    help: 'Request duration in seconds, by operation (operationId, or GraphQL root field) and class of HTTP status, or worst error of GraphQL.',
+    help: 'Request duration in seconds, by operation (operationId, or GraphQL root field) and status class (of the HTTP status, or of the worst GraphQL error).',
     labelNames: ['operation', 'status'],
     buckets: BUCKETS,
     registers: [this.registry],
@@ -40,7 +40,7 @@ export class Metrics implements Exposition {
   });
   private readonly errors = new Counter({
     name: 'petstore_errors_total',
-    help: 'Requests answered with errors, by the code of the worst and by interface.',
+    help: 'Requests answered with errors, by the code of the worst error and by interface.',
     labelNames: ['code', 'interface'],
     registers: [this.registry],
   });
@@ -50,8 +50,7 @@ export class Metrics implements Exposition {
   /** @param metrics the metrics that are read on collection. */
   constructor(metrics: readonly Metric[]) {
     register(metrics, this.registry);
-    // Alerts look for increases. If a series began with its first error, this error would not count as an increase. So each
-    // series of server errors begins at 0.
+    // Starts each series of server errors at 0. If a series began with its first error, alerts would miss this error.
     for (const [code, { status }] of Object.entries(ERRORS))
       for (const each of status >= 500 ? INTERFACES : []) this.errors.inc({ code, interface: each }, 0);
   }

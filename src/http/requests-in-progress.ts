@@ -16,7 +16,7 @@ export const RETRY_AFTER = 1;
 /** Maximum event loop lag in milliseconds. Requests are rejected while the lag is greater. */
 const MAX_LAG_MS = 1000;
 const MAX_SWEEP_MS = 250;
-/** Time in milliseconds that a handler has to respond after the deadline. Then the request is answered with an error. */
+/** How long a handler may still respond after the deadline, in milliseconds. Then the request gets an error. */
 const GRACE_MS = 1_000;
 
 /**
@@ -66,7 +66,7 @@ declare module 'fastify' {
 
 /**
  * Counts and limits the requests in progress, and the operations over WebSocket. A request is in progress from the arrival
- * of its headers until its response is sent and its handler has ended. This is the only limit on the number of concurrent
+ * of its headers until its response is sent and its handler has ended. No other code limits the number of concurrent
  * requests.
  *
  * Fastify's own features do not suffice. `@fastify/under-pressure` does not count requests. `handlerTimeout` needs a timer

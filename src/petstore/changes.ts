@@ -46,7 +46,7 @@ export class ChangeResolver {
   @Requires('READ')
   @Changes('inventory', () => InventoryChange, {
     description:
-      'Reports stock that is set, taken by orders, returned or no longer tracked, once the change is committed. A new status of the pet is a change to the pet only.',
+      'Reports stock that is set, taken by orders, returned or no longer tracked, once the change is committed. Changes of the pet status are reported by `petChanged` only.',
     passes: passesInventory,
   })
   inventoryChanged(
@@ -95,7 +95,7 @@ export class InventoryChangeFilter {
   @Field(() => [PetStatus], nullable('Stock of pets with any of these statuses.'))
   statuses?: PetStatus[] | null;
 
-  @Field(() => Int, nullable('Stock of at most this many units: what is running low.'))
+  @Field(() => Int, nullable('Stock of at most this many units, to find low stock.'))
   maxQuantity?: number | null;
 }
 

@@ -6,7 +6,7 @@ export { PetStatus };
 describedEnum(
   PetStatus,
   'PetStatus',
-  'The status of a pet; `available` unless given. Any status may follow any other. What limits orders is stock, not the status.',
+  'The status of a pet; `available` by default. It can change to any other status. Orders are limited by stock, not by the status.',
   { available: 'For sale; the default for new pets.', pending: 'Reserved for somebody.', sold: 'Sold.' },
 );
 export const PetSortField = enumOf('PetSortField', 'What pets can be sorted by.', {

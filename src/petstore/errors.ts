@@ -5,8 +5,8 @@ import { type ErrorDetail, ExpectedError } from '../errors/errors';
 export const PETSTORE_ERRORS = {
   INSUFFICIENT_STOCK: {
     status: 409,
-    why: 'Fewer units are in stock than the order asks for. Nothing was taken.',
-    fix: 'Order fewer (`details` says how many are there), or try again once the stock has been raised (`inventoryChanged` reports it).',
+    why: 'Fewer units are in stock than the order asks for. The stock is unchanged.',
+    fix: 'Order fewer units (`details` says how many are in stock), or try again when `inventoryChanged` reports a larger stock.',
     message: 'Fewer than 2 units of pet 1 are in stock.',
   },
   ORDER_COMPLETE: {

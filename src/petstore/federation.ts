@@ -58,7 +58,7 @@ const Representation = new GraphQLScalarType({
 
 const Entity = createUnionType({
   name: '_Entity',
-  description: 'What other subgraphs can refer to by a key.',
+  description: 'A type that other subgraphs can refer to by its key.',
   types: () => [Pet, Category, Order, InventoryItem] as const,
   resolveType: (row: object) => (row as TypedRow).__typename,
 });

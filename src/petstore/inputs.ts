@@ -70,7 +70,7 @@ export class CategoryUpdate {
 }
 
 @InputType({
-  description: 'An order to place. All fields are optional; it takes stock if it has a pet and a quantity.',
+  description: 'An order to place. All fields are optional. The order takes stock if it has a pet and a quantity.',
 })
 export class NewOrder {
   @Field(() => Id, nullable('ID of the pet in the order.'))
@@ -90,7 +90,7 @@ export class NewOrder {
 @JsonSchema({ example: { complete: true } })
 @InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
 export class OrderUpdate {
-  @Field(() => Id, nullable('The id of the new pet; null removes it. Reserved stock moves with it.'))
+  @Field(() => Id, nullable('The id of the new pet; null removes the pet. The reservation moves to the new pet.'))
   petId?: bigint | null;
 
   @Quantity()
@@ -125,7 +125,12 @@ export class PetFilter {
 
   @SearchText()
   @Weighs(WEIGHTS.search)
-  @Field(() => String, nullable('Pets whose name contains this, ignoring case; one or two characters must begin it.'))
+  @Field(
+    () => String,
+    nullable(
+      'Pets whose name contains this text, ignoring case. A text of one or two characters must be at the start of the name.',
+    ),
+  )
   name?: string | null;
 }
 
@@ -138,7 +143,9 @@ export class CategoryFilter {
   @Weighs(WEIGHTS.search)
   @Field(
     () => String,
-    nullable('Categories whose name contains this, ignoring case; one or two characters must begin it.'),
+    nullable(
+      'Categories whose name contains this text, ignoring case. A text of one or two characters must be at the start of the name.',
+    ),
   )
   name?: string | null;
 }
@@ -164,7 +171,7 @@ export class InventoryFilter {
   statuses?: PetStatus[] | null;
 
   @Stability('BETA')
-  @Field(() => Int, nullable('Entries with at most this many units: what is running low.'))
+  @Field(() => Int, nullable('Entries with at most this many units, to find low stock.'))
   maxQuantity?: number | null;
 }
 

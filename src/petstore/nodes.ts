@@ -49,8 +49,8 @@ class NodeId extends OtherId {
 
 /** The form of node ids. Only some arguments of the type `ID` accept node ids. */
 export const NODE_ID: IdForm = {
-  description: 'a `nodeId` is opaque',
-  rule: 'a nodeId where one is taken',
+  description: '`nodeId`s are opaque',
+  rule: 'a nodeId where one is accepted',
   parse: NodeId.parse,
 };
 

@@ -64,10 +64,11 @@ const TAGS: Readonly<Record<string, Tag>> = {
 /** The description of the GraphQL schema. */
 const SCHEMA_DESCRIPTION = `A pet store: pets in categories, orders for them, and their stock.
 
-An \`id\` is a positive 64-bit integer, written as a string; API keys have key ids. Fields with \`@rateLimit\` count as one request
-each, those with \`@requiresScope\` need an API key with that scope, and \`@errors\` names the errors that are a field's own; the
-descriptions repeat all three. An error has its \`ErrorCode\` in \`extensions.code\`, its HTTP status in \`extensions.status\`, and in
-\`extensions.details\` what is wrong where. Lists are connections (Relay): pages between opaque cursors. \`/docs\` has guides.`;
+An \`id\` is a positive 64-bit integer, written as a string; the \`id\` of an API key is 12 lower-case letters or digits. A field
+with \`@rateLimit\` counts as one request. \`@requiresScope\` names the scope that the caller needs, and \`@errors\` the codes of
+the field's own errors; the field's description repeats both. In the \`extensions\` of an error, \`code\` is its \`ErrorCode\`,
+\`status\` its HTTP status, and \`details\` lists the problems with the input. Lists are Relay connections: pages with opaque
+cursors. Guides are at \`/docs\`.`;
 
 /** The description of the REST interface, in Markdown. */
 const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.
@@ -76,6 +77,6 @@ const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, 
 - **Values** that are absent are left out of an object, and never null.
 - **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
 - **Errors** are an \`Error\` object, whose \`status\` is the HTTP status. \`/docs/errors\` says what to do about each \`code\`.
-- **Versions** of a resource are its \`ETag\`: send it back as \`If-Match\`, and the change is made only if nobody else was faster.
+- **Versions** of a resource have different \`ETag\`s. With \`If-Match\`, a change is made only if the \`ETag\` is still the same.
 - **Limits** are on every response, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429, wait for as long as \`Retry-After\` says.
 - **Keys** are sent in \`X-API-Key\` or as a bearer token, and are optional for what anonymous callers may do.`;

@@ -10,13 +10,13 @@ import { Description, Name } from './inputs';
 
 @InterfaceType({
   description:
-    'An object with an identifier that is unique across all types, by which `node` and `nodes` find it again.',
+    'An object with an identifier that is unique across all types. `node` and `nodes` find objects by this identifier.',
   resolveType: ({ __typename }: { __typename: string }) => __typename,
 })
 export abstract class Node {
   @Field(() => Id, {
     description:
-      'Identifies the object among those of all types, for clients that cache by it. It never changes. Opaque: do not take it apart, or make one.',
+      'An identifier that is unique across all types, for the caches of clients. It never changes. It is opaque: do not parse or construct it.',
   })
   nodeId!: string;
 }
@@ -80,7 +80,8 @@ export class Order {
 @ObjectType({
   simpleResolvers: true,
   implements: Node,
-  description: 'The stock of one pet. It exists once the stock has been set; until then orders are not limited.',
+  description:
+    'The inventory entry of one pet. It exists once the stock has been set. Until then, orders for the pet are not limited.',
 })
 export class InventoryItem {
   @Field(() => Id, { description: 'ID of the pet that the entry tracks.' })

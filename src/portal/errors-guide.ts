@@ -5,9 +5,10 @@ const INTRODUCTION = `# Errors
 
 Every error code: why it occurs, and what to do about it. [Handling errors](error-handling.md) explains the format of an error.
 
-A code is the same in both interfaces: \`code\` of the \`Error\` object in REST, \`extensions.code\` in GraphQL, where the enum
-\`ErrorCode\` lists all of them. Decide by the code, never by the text of a message. \`@errors\` in
-[schema.graphql](../schema.graphql) names the codes of a field's own rules, OpenAPI those of each operation and status.
+A code is the same in both interfaces. In REST it is the \`code\` of the \`Error\` object, in GraphQL it is \`extensions.code\`.
+The GraphQL enum \`ErrorCode\` lists all codes. Decide by the code, never by the text of a message. In
+[schema.graphql](../schema.graphql), \`@errors\` names the codes of a field's own rules. The OpenAPI document names the codes of
+each operation and status.
 A response with an error links to its code here: \`Link: </docs/errors#insufficient_stock>; rel="help"\`.
 `;
 

@@ -34,7 +34,7 @@ function networkOf(ip: string): string {
   if (range === 'ipv4Mapped' || range === 'rfc6052') {
     return new IPv4(address.toByteArray().slice(12)).toString();
   }
-  // A provider assigns at least a /64 network to each subscriber. The subscriber could send each request from a different
-  // address, of which the network has 2^64.
+  // A /64 network is one subject. A provider assigns at least a /64 network to each subscriber, who could otherwise
+  // send each request from a different address.
   return new IPv6(address.parts.map((group, i) => (i < NETWORK_GROUPS ? group : 0))).toString();
 }

@@ -112,7 +112,7 @@ function parametersOf(query: string, form: RedisForm, isTls: boolean, fail: (wha
   ];
   const isKnown = [...parameters.keys()].every((name) => known.includes(name));
   if (!isKnown) fail(known.length ? `the parameters are ${known.join(', ')}` : 'parameters need TLS (rediss)');
-  if (parameters.has('sslcert') !== parameters.has('sslkey')) fail('sslcert and sslkey need each other');
+  if (parameters.has('sslcert') !== parameters.has('sslkey')) fail('sslcert and sslkey must be given together');
   return parameters;
 }
 
@@ -129,6 +129,6 @@ function read(parameter: string, file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`must name a file that can be read as ${parameter}: ${JSON.stringify(file)} (${code})`);
+    throw new Error(`must name a readable file in ${parameter}: ${JSON.stringify(file)} (${code})`);
   }
 }

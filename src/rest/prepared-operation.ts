@@ -81,7 +81,7 @@ export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi)
 function requireSameSelection(known: Map<string, string>, type: string, members: Payload['members']): void {
   const selection = members.map(({ key }) => key).join(' ');
   const other = known.get(type) ?? selection;
-  if (selection !== other) throw new Error(`it selects { ${selection} } of ${type}, others { ${other} }`);
+  if (selection !== other) throw new Error(`it selects { ${selection} } of ${type}, but other operations { ${other} }`);
   known.set(type, selection);
   for (const { field, selection } of members)
     if (selection) requireSameSelection(known, getNamedType(field.type).name, selection.fields);
@@ -90,7 +90,7 @@ function requireSameSelection(known: Map<string, string>, type: string, members:
 function prepare(schema: GraphQLSchema, operation: RestOperation, tags: RestApi['tags']): PreparedOperation {
   const { method, path } = routeOf(operation);
   const tag = tags[path.split('/')[1] ?? ''];
-  if (!tag) throw new Error(`no tag has ${path}`);
+  if (!tag) throw new Error(`no tag covers ${path}`);
   const { document, id, ...source } = read(schema, operation.document);
   const { root } = analyse(source, {});
   const payload = payloadOf(root, operation);

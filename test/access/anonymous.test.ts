@@ -93,7 +93,7 @@ test.each<[string, Record<string, string>, 'read' | 'write']>([
   ['to a name that begins like a loopback address', { host: '127.0.0.1.evil.example' }, 'read'],
   ['to a name that ends like localhost', { host: 'evillocalhost' }, 'read'],
   ['to the unspecified address', { host: '0.0.0.0:4000' }, 'read'],
-  ['to a name with a user', { host: 'localhost@evil.example' }, 'read'],
+  ['with a user name in the Host header', { host: 'localhost@evil.example' }, 'read'],
   ['from another site that CORS allows', { ...HERE, origin: 'https://evil.example' }, 'read'],
   ['from a site that begins like localhost', { host: 'localhost', origin: 'http://localhost.evil.example' }, 'read'],
   ['from a sandboxed page or a file', { host: 'localhost', origin: 'null' }, 'read'],

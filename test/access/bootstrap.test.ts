@@ -82,7 +82,7 @@ test('ADMIN_API_KEY may contain the old secret of a rotated key until the grace 
   await expect(ensureAdminKey(database, GIVEN, end)).rejects.toThrow(ANOTHER_SECRET);
 });
 
-// bootstrap.full.test.ts and workers.full.test.ts test this with several processes.
+// bootstrap.full.test.ts and workers.full.test.ts test starts with several processes.
 test.each<[string, string | undefined, number]>([
   ['without ADMIN_API_KEY', undefined, 1],
   ['with the same ADMIN_API_KEY', GIVEN, 0],

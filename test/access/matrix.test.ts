@@ -150,8 +150,8 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
         caller,
         error,
       );
-      // Callers with a key skip what is open to anonymous callers, which the anonymous caller tests. With
-      // ANONYMOUS_ACCESS=none, these are only the operations that need no scope.
+      // Callers with a key skip the operations that are open to anonymous callers, because the anonymous caller covers
+      // them. With ANONYMOUS_ACCESS=none, only the operations that need no scope are open to anonymous callers.
       const allowed = EVERYTHING.filter((operation) => may(operation) && !(VALID[caller] && isOpen(operation)));
       const answers = await ask(allowed, caller, UNKNOWN);
       const isRejection = / (UNAUTHENTICATED|FORBIDDEN|RATE_LIMITED|KEY_BANNED|[A-Z_]+_ERROR|SERVICE_\w+)$/;

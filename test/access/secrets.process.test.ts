@@ -50,7 +50,7 @@ describe('in the application', () => {
     expect(found).toEqual(['public.api_keys: its hash']);
   });
 
-  test('after the response that creates a key, no response contains its secret or the hash of the secret', async () => {
+  test('after a key is created, no response contains the secret of the key or the hash of the secret', async () => {
     const fields = 'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
     const id = `id: "${key.id}"`;
     const { whole, headers } = key;

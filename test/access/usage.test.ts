@@ -48,7 +48,7 @@ describe('the usage of a key counts', () => {
     ['each REST request, and each root field that uses quota', 4, ['/pets', '/pets', TWO]],
     ['one request for an operation that fails before any field runs', 2, ['/nowhere', '{ pets { colour } }']],
     [
-      'no requests that are free of quota',
+      'nothing for requests that use no quota',
       0,
       [
         ...['/rate_limit', '/usage', '/openapi.json', '/schema.graphql', '/livez', '/'],

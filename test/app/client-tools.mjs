@@ -1,5 +1,6 @@
-// What client tools say about the schema and the OpenAPI document, as JSON. The tools are ES modules or separate programs,
-// which Jest cannot load. The argument is a copy of app/ with schema.graphql and openapi.json beside it.
+// Runs client tools on the schema and the OpenAPI document, and prints their results as JSON. Runs as a separate
+// process, because Jest cannot load the tools, which are ES modules or programs. The argument is a directory that
+// contains a copy of the files in clients/, schema.graphql and openapi.json.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,7 +15,7 @@ const at = (...path) => join(directory, ...path);
 const read = (name) => readFileSync(at(name), 'utf8');
 const program = (name) => createRequire(import.meta.url).resolve(name);
 
-/** Types and typed documents of the operations, as a frontend has them. */
+/** Generates types and typed documents for the operations, as a frontend does. */
 async function graphqlTypes() {
   const schema = buildSchema(read('schema.graphql'));
   const documents = [{ location: 'operations.graphql', document: parse(read('operations.graphql')) }];
@@ -27,7 +28,7 @@ async function graphqlTypes() {
   return [...outputs.flatMap(({ prepend }) => prepend), ...outputs.map(({ content }) => content)].join('\n');
 }
 
-/** What Relay's compiler generates from relay-operations.js, and its output. */
+/** Runs Relay's compiler on relay-operations.js. @returns its exit code, errors and generated files. */
 function relay() {
   const config = {
     src: './relay',
@@ -53,7 +54,7 @@ function relay() {
   return { status, said: status ? stdout + stderr : '', made: readdirSync(at('relay', 'made')).sort() };
 }
 
-/** What TypeScript says about the clients with the generated types. If it finds no fault, it compiles them into js/. */
+/** Compiles the clients, with the generated types, into js/ unless there are type errors. @returns the errors. */
 function typeFaults() {
   const { stdout } = spawnSync(process.execPath, [program('typescript/bin/tsc'), '-p', directory], {
     encoding: 'utf8',

@@ -91,7 +91,7 @@ test('every declared package is used', () => {
   expect(Object.keys(DECLARED).filter((name) => !isUsed(name))).toEqual([]);
 });
 
-test('docs/dependencies.md says what each dependency is for, and lists no others', () => {
+test('docs/dependencies.md says what each dependency is for, and lists no other packages', () => {
   const [, table = ''] = /## What each dependency is for\n([\s\S]*?)\n## /.exec(read('docs/dependencies.md')) ?? [];
   const named = [...table.matchAll(/^\| (`.*?) +\| (.+?) +\|$/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),

@@ -13,7 +13,7 @@ export const PAGES = ['README.md', ...readdirSync(join(PROJECT, 'docs')).map((na
 
 export const textOf = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
 
-/** The code blocks of a page with this info string, such as `sh` or `sh no-run`. */
+/** A page's code blocks with this info string, such as `sh` or `sh no-run`. */
 export function blocksOf(page: string, language: string): string[] {
   const blocks = [...textOf(page).matchAll(/^```(.*)\n([\s\S]*?)^```/gm)];
   return blocks.filter(([, info]) => info === language).map(([, , code = '']) => code);
@@ -57,7 +57,7 @@ export class Reader {
   }
 
   /**
-   * Types the commands.
+   * Runs the commands in bash.
    * @returns the output on the page if the actual output matches it, otherwise the actual output. White space and texts
    *   that match {@link VARIES} may differ.
    * @throws Error if a command fails

@@ -1,6 +1,6 @@
-// With `node --import`: traces a process as @opentelemetry/auto-instrumentations-node/register does, with four of its
-// instrumentations and without its 200 other packages. Each span becomes a line of the file TEST_SPANS: its trace, and its
-// statement or command, or otherwise its name.
+// Loaded with `node --import`. Traces a process like @opentelemetry/auto-instrumentations-node/register, but with only
+// four instrumentations, so its 200 other packages are not needed. Writes a line for each span to the file TEST_SPANS:
+// the trace id, and the SQL statement or Redis command. For other spans, the line has the name of the span instead.
 const { appendFileSync } = require('node:fs');
 const { GraphQLInstrumentation } = require('@opentelemetry/instrumentation-graphql');
 const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');

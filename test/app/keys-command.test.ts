@@ -139,7 +139,7 @@ test('unban lifts a ban, and reports if there was no ban', async () => {
 });
 
 describe('usage', () => {
-  test('prints what a key used on each day', async () => {
+  test('prints the usage of a key for each day', async () => {
     const { id, headers } = await gateway.createKey();
     for (let i = 0; i < 3; i++) await gateway.app.inject({ url: '/pets', headers });
     const days = tableOf(await run(['usage', id]));
@@ -186,7 +186,7 @@ async function errorOf(args: string[], more: Record<string, string> = {}): Promi
   return (error as CommandError).message;
 }
 
-const KEY_ID = 'takes a key id: 12 lower-case letters or digits, as `list` shows them.';
+const KEY_ID = 'takes a key id: 12 lower-case letters or digits. `list` shows the key ids.';
 const ADMIN_NEEDED = 'Pass an admin key with --key or PETSTORE_API_KEY.';
 
 test.each<[string, string]>([
@@ -233,7 +233,7 @@ test.each<[string, string]>([
   expect(error).not.toMatch(/: $|undefined|fetch failed|\n +at /);
 });
 
-test('a key without the scope fails with a readable error', async () => {
+test('a key without the scope ADMIN fails with a readable error', async () => {
   const { whole } = await gateway.createKey();
   expect(await errorOf(['list'], { PETSTORE_API_KEY: whole })).toBe(
     'This operation needs an API key with the scope ADMIN; this key does not have it.',

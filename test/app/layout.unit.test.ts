@@ -109,7 +109,7 @@ describe('the layout of src', () => {
   });
 });
 
-describe('other packages', () => {
+describe('third-party packages', () => {
   test('are imported through their public entry points, not through internal files', () => {
     expect(placesOf(/'(graphql|type-graphql|fastify|pg|graphql-ws|ws|dataloader|ioredis)\/[^']*'/g)).toEqual([]);
     expect(placesOf(/'[^'.][^']*\/(dist|lib|build|internal|src)\/[^']*'/g)).toEqual([]);

@@ -156,7 +156,7 @@ describe('npm run seed', () => {
     [['--cats', '3'], {}, /^seed: .*--cats.*\n$/],
     [['many'], {}, /^seed: .*many.*\n$/],
     [[], { DATABASE_URL: 'mysql://x' }, /^seed: DATABASE_URL must be a URL that starts with postgresql:\/\/\n$/],
-  ])('rejects the arguments %j with the environment %j in one line', async (args, environment, line) => {
+  ])('rejects the arguments %j and the environment %j with a one-line error', async (args, environment, line) => {
     const stderr = expect.stringMatching(line);
     expect(await seed(args, { DATA_DIR: installation.data, ...environment })).toEqual({ code: 1, stdout: '', stderr });
   });

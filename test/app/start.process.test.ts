@@ -72,7 +72,7 @@ test('a second process with the same data directory fails with a one-line error 
   const gateway = await installation.running();
   const id = await createCategory(gateway);
   expect(await failedStart({ DATA_DIR: installation.data })).toBe(
-    `${installation.data} is in use by process ${gateway.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged: stop the process before copying.`,
+    `${installation.data} is in use by process ${gateway.pid}. Stop it, or set DATA_DIR to another directory. If ${installation.data} is a copy of the directory that this process uses, the copy may be damaged: stop the process before copying.`,
   );
   expect(await hasCategory(gateway, id)).toBe(true);
 });
@@ -93,7 +93,7 @@ test('a failed start creates no admin key; the first successful start creates an
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   expect(await failedStart({ DATA_DIR, PORT: String(port) })).toBe(
-    `port ${port} is taken by another process. Stop that, or choose another port: PORT=${port + 1} npm start`,
+    `port ${port} is taken by another process. Stop that process, or choose another port: PORT=${port + 1} npm start`,
   );
   taken.close();
   expect(await failedStart({ DATA_DIR, TRUSTED_DOCUMENTS: '/nowhere.json' })).toMatch(

@@ -21,7 +21,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-onServers('two workers', () => {
+onServers('with two workers,', () => {
   let production: Production;
   let running: GatewayProcess | undefined;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ onServers('two workers', () => {
   test.each<[string, (gateway: GatewayProcess) => Promise<Ending>, string]>([
     ['SIGTERM', (gateway) => gateway.stop('SIGTERM'), '0'],
     ['SIGINT to all processes (as with Ctrl+C)', (gateway) => gateway.stopAll('SIGINT'), '300'],
-  ])('under load, exit with code 0 on %s, and drop no request or log line', async (_what, stop, delay) => {
+  ])('the gateway under load exits with code 0 on %s, and drops no request or log line', async (_what, stop, delay) => {
     const { gateway, load } = await startUnderLoad({ SHUTDOWN_DELAY_MS: delay, LOG_LEVEL: 'info' });
     const { stdout, ...ending } = await stop(gateway);
     expect(ending).toEqual({ code: 0, signal: null, stderr: '' });

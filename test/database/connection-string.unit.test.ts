@@ -101,7 +101,7 @@ test('the error names the unsupported parameter, or the invalid value', () => {
   const refusal = (query: string) => () => parseConnectionString(`postgresql://db/shop?${query}`);
   expect(refusal('schema=pets')).toThrow(/"schema"/);
   expect(refusal('host=one,two')).toThrow(
-    'must be a URL of one host: for several servers, that of HAProxy, Pgpool-II or a managed endpoint',
+    'must be a URL with one host. For several servers, use the URL of HAProxy, Pgpool-II or a managed endpoint',
   );
   expect(refusal('pgbouncer=1')).toThrow(/one of true, false as its pgbouncer, not "1"/);
   expect(refusal('sslmode=prefer')).toThrow(/disable, require, verify-ca, verify-full as its sslmode, not "prefer"/);

@@ -124,7 +124,7 @@ onPostgres('on PostgreSQL', () => {
       expect(done).toEqual(['quick', 'slow']);
     });
 
-    test('that wait behind a slow short read run once the server cancels the slow read after a second', async () => {
+    test('that wait behind a slow read run as soon as the server cancels the slow read after a second', async () => {
       const begun = performance.now();
       const [slow, quick] = await timeless(async () => [
         read('select pg_sleep(4) is not null as slept').catch((error: unknown) => failureOf(error)),
@@ -163,7 +163,7 @@ onPostgres('on PostgreSQL', () => {
       }
     });
 
-    test('with a value that cannot be serialized fail without affecting others, and the same SQL works afterwards', async () => {
+    test('with an unserializable value fail, concurrent statements do not, and the same SQL works later', async () => {
       const text = 'select $1::int as i';
       const settled = await allSettled(4, (i) => one(text, i === 2 ? unsent : i));
       expect(settled[2]).toMatchObject({ reason: { message: 'unsent' } });
@@ -185,7 +185,7 @@ onPostgres('on PostgreSQL', () => {
       expect(await all(20, ownPid)).not.toContain(reader);
     });
 
-    test('that wait for a lock do not delay the rest', async () => {
+    test('that wait for a lock do not delay concurrent inserts', async () => {
       await insert(1);
       const done: string[] = [];
       let held = Promise.resolve();
@@ -271,7 +271,7 @@ onPostgres('on PostgreSQL', () => {
     test.each([
       ['a shared connection', 10, true],
       ['a pooled connection', 1, false],
-    ])('is kept on %s together with hundreds of other ones, up to a limit', async (_what, size, isShort) => {
+    ])('is kept on %s, which keeps hundreds of statements, up to a limit', async (_what, size, isShort) => {
       await reopen(size);
       if (isShort) await shared();
       const one = (text: string, ...values: unknown[]) => (isShort ? read : run)(text, ...values);

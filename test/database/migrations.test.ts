@@ -103,7 +103,7 @@ test('an applied migration is not applied again when a new migration is added', 
   expect((await ledger())[0]).toEqual(before[0]);
 });
 
-test('a migration that fails is rolled back and recorded; that start and every later start fail', async () => {
+test('a migration that fails is rolled back and recorded, and this start and every later start fail', async () => {
   const failing = 'create table second (a int); create table first (a int);';
   write({ ...FIRST, '2_second': failing, '3_third': 'create table third (a int);' });
   await expect(run()).rejects.toThrow(/^Migration 2_second failed: relation "first" already exists$/);
@@ -117,7 +117,7 @@ test('a migration that fails is rolled back and recorded; that start and every l
   expect(await locks(connection)).toEqual([]);
 });
 
-test('a failed migration is applied once its SQL is repaired and it is marked as rolled back', async () => {
+test('a failed migration is applied after its SQL is repaired and the migration is marked as rolled back', async () => {
   write({ '1_first': `${FIRST['1_first']} select 1 / 0;` });
   await expect(run()).rejects.toThrow('Migration 1_first failed: division by zero');
   await connection.rows('update _prisma_migrations set rolled_back_at = now()');

@@ -24,7 +24,7 @@ async function listen(): Promise<number> {
   return port;
 }
 
-test('connecting to a server that stops responding after the login fails at the connection timeout', async () => {
+test('if the server stops responding after the login, connecting fails at the connection timeout', async () => {
   const server = new PostgresServer(`postgresql://user@127.0.0.1:${await listen()}/db?target_session_attrs=read-write`);
   const started = performance.now();
   await expect(server.connect(200)).rejects.toThrow('Connection terminated');

@@ -106,7 +106,7 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
 });
 
 function fail(): never {
-  throw new Error('it was opened');
+  throw new Error('the database was opened');
 }
 
 /**

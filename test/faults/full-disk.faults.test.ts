@@ -91,7 +91,7 @@ onSmallDisk('on a full disk', () => {
     ['30 MB left', 30],
     ['no space left', 0],
   ])(
-    'with %s, writes get 503, reads and health checks work, and writes work once space is free',
+    'with %s, writes and /readyz get 503, reads and /livez work, and writes work again after space is freed',
     async (_how, left) => {
       await start();
       expect((await write()).status).toBe(201);
@@ -169,7 +169,7 @@ onSmallDisk('on a full disk', () => {
   });
 });
 
-test('the write-ahead log stays short after 700 MB of writes, and no write is rejected because of it', async () => {
+test('the write-ahead log stays short after 700 MB of writes, and no write is rejected', async () => {
   const directory = makeDirectory();
   copyData(directory);
   const database = await openDatabase({ directory });

@@ -206,7 +206,7 @@ async function passed(gateway: GatewayProcess, { headers }: Key, count: number):
   return tried.filter(({ status }) => status === 200).length;
 }
 
-/** The number of requests in this minute that a replica has received from its master. */
+/** The number of requests in the current minute, according to the counter that the replica copied from its master. */
 async function copied(replica: RedisServer, key: string): Promise<string> {
   const redis = new Redis(replica.url, { readOnly: true });
   const used = await redis.hget(key, 'minuteUsed');

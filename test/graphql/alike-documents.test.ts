@@ -46,8 +46,9 @@ test.each<[what: string, first: string, others: string[]]>([
     '{ toys(filter: { name: """a""" }) { totalCount } }',
     ['{ toys(filter: { name: """  b\n  """ }) { totalCount } }'],
   ],
+  // The errors of invalid page sizes have their locations in the sent text.
   [
-    'page sizes, including invalid ones, whose errors have the location in the sent text',
+    'valid and invalid page sizes',
     '{ boxes(first: 1) { nodes { id toys(first: 1) { nodes { id } } } } a: toys(first: 2) { nodes { id } } }',
     [
       '{ boxes(first: 100) { nodes { id toys(first: 50) { nodes { id } } } } a: toys(first: 1000) { nodes { id } } }',

@@ -44,7 +44,7 @@ describe('a mutation', () => {
   const codes = (errors: readonly { path?: readonly unknown[]; extensions?: Record<string, unknown> }[]) =>
     errors.map(({ path, extensions }) => [path?.join('.'), extensions?.code]);
 
-  test('runs its fields in order, each in a transaction; a failed field does not undo or stop the others', async () => {
+  test('runs its fields in order, each in a separate transaction; a failed field does not undo or stop other fields', async () => {
     const { status, data, errors } = await gateway.graphql(`mutation {
       a: createBox(input: { name: "A" }) { name toys { totalCount } }
       b: updateToy(id: 3, input: { broken: true }) { id }

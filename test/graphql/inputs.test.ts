@@ -62,9 +62,9 @@ describe('an invalid variable is rejected before the operation runs, and all its
   });
 });
 
-describe('errors of a variable have the path of its argument:', () => {
+describe('an error in a variable has the path of the argument that takes the variable:', () => {
   test.each<[string, string, object, string[]]>([
-    ['an argument of another name', PLACE.replaceAll('$input', '$i'), { i: WRONG }, FAULTS],
+    ['an argument whose name differs from the variable', PLACE.replaceAll('$input', '$i'), { i: WRONG }, FAULTS],
     [
       'the same argument of several fields',
       'mutation ($i: NewOrder!) { a: placeOrder(input: $i) { id } b: placeOrder(input: $i) { id } }',
@@ -114,7 +114,7 @@ describe('errors of a variable have the path of its argument:', () => {
       ['id', 'first'],
     ],
     [
-      'or the name of the variable, if it is used for arguments with different names',
+      'or the name of the variable, if arguments with different names take the variable',
       'query ($x: ID!) { pet(id: $x) { id } inventoryItem(petId: $x) { petId } }',
       { x: 'abc' },
       ['x'],

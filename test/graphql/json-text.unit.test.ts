@@ -15,7 +15,7 @@ const { value } = fc.letrec((tie) => ({
   object: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), tie('value'), { maxKeys: 4 }),
 }));
 
-test('a response is serialized as by JSON.stringify, and its size is the number of bytes', () => {
+test('a response is serialized as by JSON.stringify, and sizeOf returns its size in bytes', () => {
   fc.assert(
     fc.property(value, (data) => {
       expect(serialize(data)).toBe(JSON.stringify(data));

@@ -30,7 +30,7 @@ async function startWith(counted: readonly string[], enforce = enforceRateLimits
   gateway = await startToys();
 }
 
-/** Sends a GraphQL document, or a REST request to a path, with a new key. @returns how much quota it used. */
+/** Sends a GraphQL document, or a REST request to a path, with a new key. @returns the quota that the request used. */
 async function costOf(request: string): Promise<number> {
   const key = await gateway?.createKey();
   const answer = request.startsWith('/')

@@ -39,7 +39,7 @@ test('schema.graphql begins with the root types, and ends with the directives', 
   expect(isDirective.lastIndexOf(false)).toBe(isDirective.indexOf(true) - 1);
 });
 
-test('root fields have the order of resolvers and their methods, and arguments have the order of parameters', () => {
+test('root fields are in the order of the resolvers and their methods, and arguments in the order of the parameters', () => {
   const parts: SchemaParts = { ...toyDomains(), subscribe: jest.fn() };
   const rootFields = (resolvers: SchemaParts['resolvers']) =>
     Object.keys(

@@ -77,7 +77,7 @@ function onClient(message: unknown): void {
   };
 }
 
-/** Records a request from a diagnostics channel, because Node's HTTP server does not read it from the socket's stream. */
+/** Records a request from a diagnostics channel, because Node's HTTP server does not read requests from the stream. */
 function onRequest(message: unknown): void {
   const { socket, request } = message as { socket: Socket; request: IncomingMessage };
   const connection = connections.get(socket) ?? begin(socket, 'received');

@@ -1,7 +1,8 @@
-// Each test file runs in a VM context of its own, but the product and the packages are loaded by Node itself, once for
-// each of Jest's workers: to load them anew for every file takes seconds, and PGlite's WebAssembly crashes there.
-// `module.cjs` is what a test's import of such a module becomes.
-// PGlite's PostgreSQL is compiled once, quickly, rather than a second time while it runs.
+// Jest runs each test file in a separate VM context. Node itself loads the product and the packages, once for each Jest
+// worker (`module.cjs`). Loading them for every test file would take seconds, and PGlite's WebAssembly crashes in a VM
+// context.
+
+// V8 compiles PGlite's WebAssembly once with its fast compiler, and does not optimize the WebAssembly while it runs.
 require('node:v8').setFlagsFromString('--liftoff-only');
 require('./typescript.cjs');
 const threads = require('node:worker_threads');
@@ -10,19 +11,22 @@ const { TestEnvironment } = require('jest-environment-node');
 const values = { Boolean, Date, JSON, Map, Number, Promise, RegExp, Set, String };
 const errors = { AggregateError, Error, RangeError, SyntaxError, TypeError, URIError };
 
-/** What tests compare with, hand to or observe of the product: that of the product's realm, not of the test file's. */
+/**
+ * The globals of the product. They replace the globals of the test file's VM context, because otherwise an error of the
+ * product, for example, would not be an `instanceof Error` in a test.
+ */
 const shared = { ...values, ...errors, process };
 
-/** What helpers keep from one test file to the next: see `per-worker.ts`. */
+/** The values that helpers keep from one test file to the next: see `per-worker.ts`. */
 const worker = new Map();
 
-// Embedded databases stay open for later test files, and would keep a worker of Jest's running that has finished: Jest kills it
-// with a warning. While tests run, it is kept running by its channel to Jest.
+// Embedded databases stay open for later test files. Their threads must not keep a finished Jest worker running, since
+// Jest would kill the worker with a warning. While tests run, the channel to Jest keeps the worker running.
 const { Worker } = threads;
 threads.Worker = class extends Worker {
   constructor(...args) {
     super(...args);
-    // A listener that is added now would keep it.
+    // Runs later, because a listener added after `unref` would keep the Jest worker running.
     setImmediate(() => this.unref());
   }
 };

@@ -1,4 +1,4 @@
-/** Whether this is `npm run test:full`. */
+/** Whether the full suite runs (`npm run test:full`). */
 export const IS_FULL = process.env.TEST_FULL === 'true';
 
 /** The runs of a property test: few with a fixed seed in `npm test`, many with random seeds in the full suite. */

@@ -87,7 +87,7 @@ export class Gateway {
     return { id: apiKey.id, whole: secret, headers: { 'x-api-key': secret } };
   }
 
-  /** Starts another instance with the domains and the database of this one. Close the other instance before this one. */
+  /** Starts a second instance with the domains and the database of this gateway. Close the second instance first. */
   async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
     const server = await compose(environment, this.database, now, this.domains);
     holdInjected(server);
@@ -120,7 +120,7 @@ const kept = perWorker('gateways', () => ({ idle: [] as Kept[], files: 0 }));
 
 /**
  * Starts the application with `environment` as its process environment. Without arguments, it may return the emptied gateway
- * of an earlier test file. Anonymous requests then come from a different address. `startGateway({})` starts a new gateway.
+ * of an earlier test file. Requests then come from an unused address. `startGateway({})` starts a new gateway.
  * @param created the database to use; by default a new one.
  * @param domains the domains to serve; by default those of the gateway.
  */

@@ -1,4 +1,4 @@
-// Before and after each run. In processes of their own: Jest would load their modules as those of tests.
+// Runs before and after all tests. Uses separate processes, because Jest would load their modules as it does for tests.
 const { spawnSync } = require('node:child_process');
 const { join } = require('node:path');
 

@@ -11,7 +11,7 @@ export class HaProxy extends Server {
   /** `127.0.0.1:port` */
   host = '';
 
-  /** @param section the lines of its only section `listen`, without the address. */
+  /** @param section the lines of the only `listen` section, without the address. */
   static async start(section: readonly string[]): Promise<HaProxy> {
     const proxy = new HaProxy();
     const port = await freePort();

@@ -54,7 +54,7 @@ export class Load {
   }
 }
 
-/** Limits the wait for a response. If a worker dies while it receives a connection, `node:cluster` never closes it. */
+/** Limits the wait for a response. If a worker dies while it receives a connection, the connection is never closed. */
 const TIMEOUT_MS = 30_000;
 
 /** Sends one request. @returns its outcome. */

@@ -27,7 +27,7 @@ export function faultsOf(answer: RestAnswer): string[] {
 /** Checks responses against the OpenAPI document. @throws Error that lists all deviations. */
 export function holdToDescription(answers: readonly RestAnswer[]): void {
   const faults = new Set(answers.flatMap(faultsOf));
-  if (faults.size) throw new Error(`The OpenAPI document does not have this:\n${[...faults].join('\n')}`);
+  if (faults.size) throw new Error(`Responses do not match the OpenAPI document:\n${[...faults].join('\n')}`);
 }
 
 /** Statuses of requests that the HTTP server rejects before an operation runs. The document declares them as `default`. */
@@ -90,7 +90,7 @@ class Description {
     const responses = this.document.components?.responses ?? {};
     const $ref = `#/components/responses/${named in responses ? named : 'OtherError'}`;
     const [response, at] = this.resolve<OpenAPIV3.ResponseObject>({ $ref }, []);
-    return { name: 'What is no HTTP', response, at };
+    return { name: 'Response to invalid HTTP', response, at };
   }
 
   private headerFaults({ headers = {} }: OpenAPIV3.ResponseObject, received: RestAnswer['headers']) {

@@ -73,7 +73,7 @@ export class PostgresServer extends Server {
     const settings = Object.entries({ ...network, fsync: 'off', ...this.settings });
     const args = ['-D', this.data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     this.run(join(BINARIES ?? '', 'postgres'), args, OPTIONS);
-    // A server that rejects only the role of the test counts as started, too.
+    // A server that responds but rejects the role of the test also counts as started.
     const refusal = () =>
       this.query('select').then(
         () => undefined,

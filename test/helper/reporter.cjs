@@ -3,7 +3,7 @@ const { join, relative } = require('node:path');
 const PROJECT = join(__dirname, '..', '..');
 const SLOW_SECONDS = 3;
 
-/** Ends a run of the whole suite with the files that took long, and with what it left out and why. */
+/** After a run of the whole suite, prints the slow test files, and which tests were left out and why. */
 module.exports = class {
   constructor({ nonFlagArgs, testNamePattern }) {
     this.isWhole = !nonFlagArgs.length && !testNamePattern;
@@ -29,7 +29,7 @@ function leftOut(skipped) {
   const missing = [
     !TEST_DATABASE_URL && 'PostgreSQL (TEST_DATABASE_URL)',
     !TEST_REDIS_URL && 'Redis (TEST_REDIS_URL)',
-    TEST_FULL && 'Chromium (TEST_CHROMIUM), HAProxy where they are not installed',
+    TEST_FULL && 'Chromium (TEST_CHROMIUM) or HAProxy (if not installed)',
   ].filter(Boolean);
   const parts = [
     skipped && `${skipped} tests that need ${missing.join(', ')}`,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './free-port';
 
-/** A proxy between the gateway and a server that simulates network failures. */
+/** A proxy that simulates network failures between the gateway and a server. */
 export class TcpProxy {
   private readonly pairs = new Map<Socket, Socket>();
   private server: Server | undefined;

@@ -1,5 +1,5 @@
-// Lets Node load the product's TypeScript, in Jest's workers and, with `node -r`, in the processes that tests start. What
-// has been compiled is kept, by its source.
+// Lets Node load the product's TypeScript: in Jest's workers, and with `node -r` in the processes that tests start.
+// Compiled code is cached by a hash of its source.
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -14,7 +14,7 @@ function compile(source, filename) {
   const { code } = require('@swc/core').transformSync(source, { ...options, filename });
   return (
     code
-      // There is no JavaScript file to import.
+      // A dynamic import names a JavaScript file, which does not exist.
       .replace(/\bimport\(("|')(\.[^"']+)\.js\1\)/g, 'Promise.resolve().then(() => require("$2"))')
       // A test may replace an export: `jest.spyOn(module, 'name', 'get')`.
       .replaceAll('enumerable: true,', 'enumerable: true, configurable: true,')

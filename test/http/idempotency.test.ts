@@ -130,7 +130,7 @@ describe('a different request with the same key gets 422', () => {
   });
 });
 
-test('callers can use the same key for different requests; a caller that has lost the scope gets no replay', async () => {
+test('each caller has separate idempotency keys; a caller that has lost the scope gets no replay', async () => {
   const [one, other] = [await gateway.createKey(), await gateway.createKey()];
   for (const [headers, id] of [
     [one.headers, 4],
@@ -232,7 +232,7 @@ test('a mutation with several root fields is rejected if it has a key; without a
   const { headers } = await gateway.createKey();
   const before = await content();
   const rejected = await send(query, {}, 'k', headers);
-  const message = 'Idempotency-Key: is accepted by mutations of one root field, and this operation has 3';
+  const message = 'Idempotency-Key: is accepted only by mutations with one root field; this operation has 3';
   expect(outcome(rejected)).toEqual([400, 'BAD_USER_INPUT', false]);
   expect([rejected.text, rejected.told.remaining]).toEqual([expect.stringContaining(message), 59]);
   expect(await content()).toBe(before);

@@ -10,7 +10,7 @@ import { until } from '../helper/until';
 import { exchange, parseResponse } from '../helper/wire';
 import { ask, type Headers, PETS } from './client';
 
-/** Slots for requests in progress. A caller may hold a quarter of them. */
+/** The number of slots for requests in progress. A caller can hold at most a quarter of the slots. */
 const SLOTS = 64;
 const SHARE = SLOTS / 4;
 

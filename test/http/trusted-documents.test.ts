@@ -342,7 +342,7 @@ describe('startup with a manifest', () => {
       'subscription A (1): An event of the subscription has an estimated cost of 1302; at most 1000 is allowed.',
     ],
     [
-      'with an operation that is over the cost limit for any values of its variables',
+      'with an operation that is over the cost limit for all values of its variables',
       manifest([
         'query',
         'A',
@@ -354,7 +354,7 @@ describe('startup with a manifest', () => {
     [
       'with a subscription that selects pages',
       manifest(['subscription', 'A', 'subscription A { petChanged { pet { orders { nodes { id } } } } }', '1']),
-      'subscription A (1): An event of a subscription holds rows',
+      'subscription A (1): An event of a subscription can contain single related objects',
     ],
   ])('%s fails with a one-line error', (_what, content, reason) => {
     const file = written(content);

@@ -28,7 +28,7 @@ interface PageArgs {
   orderBy?: { field?: string; direction: 'ASC' | 'DESC' } | null;
 }
 
-/** The schema as published, which graphql-js executes over {@link rootOf}. */
+/** The published schema. graphql-js executes its queries with {@link rootOf} as the root value. */
 export function schemaOf(sdl: string): GraphQLSchema {
   return buildASTSchema(parse(sdl));
 }

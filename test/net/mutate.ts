@@ -2,8 +2,8 @@
  * Applies each patch of test/net/mutations to a copy of the product, one after another, and replays the net, which must
  * find a difference. A patch begins by saying what it breaks, with a line `Detected by: <scenario>, <embedded|postgres>`.
  *
- *   npm run net:mutations             # all; exits with 1 if one is not detected
- *   npm run net:mutations -- locks    # those whose file name contains this
+ *   npm run net:mutations             # all patches; exits with 1 if a patch is not detected
+ *   npm run net:mutations -- locks    # only patches whose file name contains `locks`
  *   npm run net:mutations -- --tests  # replays `npm test` instead of the net
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const PATCHES = join(__dirname, 'mutations');
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const byTests = process.argv.includes('--tests');
 
-/** A copy of the product as it is, compiled, with the installed packages of the original. */
+/** Copies the working tree with the build, and links the installed packages. @returns the directory of the copy. */
 function copy(): string {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-mutation-'));
   const left = ['.git', 'data', 'node_modules'].map((name) => join(PROJECT, name));

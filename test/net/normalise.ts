@@ -1,4 +1,4 @@
-/** Headers of almost every response. The transcript shows them only where they differ. */
+/** Headers of almost every response. The transcript shows a header only if its value differs from this value. */
 const USUAL: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
@@ -78,7 +78,7 @@ export class Normaliser {
   /** The remaining requests per window, from the quota headers of the last response. */
   private left: readonly number[] = [];
 
-  /** Replaces the remaining requests in a body with `«left»` where they equal those in the headers. */
+  /** Replaces the remaining requests in a body with `«left»` if they equal the numbers in the headers. */
   private remaining(text: string): string {
     const [minute, day] = this.left;
     return text
@@ -90,12 +90,12 @@ export class Normaliser {
       );
   }
 
-  /** Normalises a body. The headers of the same response must be normalised just before. */
+  /** Normalises a body. Call {@link headers} for the same response just before. */
   body(text: string): string {
     return this.remaining(this.text(text));
   }
 
-  /** Whether the response is an introspection. Its descriptions are texts of the schema, not data of a category. */
+  /** Whether the response is an introspection result, whose descriptions are wording. Other descriptions are data. */
   isIntrospection = false;
 
   private omit(field: string, value: string): string {

@@ -21,7 +21,7 @@ export interface Query {
 /** Possible values of each argument, as literals or with the variables of {@link VARIABLES}; some are rejected. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'id: ID!': ['1', '"2"', '999', '$id'],
-  // Pet:1, Pet:2, Category:1, Order:1, InventoryItem:1, Pet:999, and none.
+  // The nodeIds of Pet:1, Pet:2, Category:1, Order:1, InventoryItem:1 and Pet:999. Numbers are not nodeIds.
   'node(id: ID!)': [
     '"UGV0OjE"',
     '"Q2F0ZWdvcnk6MQ"',
@@ -150,7 +150,7 @@ function fieldText(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>,
     .map((given) => given.filter(Boolean).join(', '));
   const inner = isCompositeType(type) && !isUnionType(type) ? selection(schema, type, depth - 1) : fc.constant('');
   return fc.tuple(args, inner).map(([given, body]) => {
-    // Fields with the same name may have different arguments, so all but plain ones get unique aliases.
+    // Fields with the same name can have different arguments, so those with arguments or selections get unique aliases.
     const alias = given || body ? `a${++aliases}: ` : '';
     return `${alias}${field.name}${given && `(${given})`} ${body}`.trim();
   });

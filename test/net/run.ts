@@ -1,8 +1,8 @@
 /**
  * Replays every scenario against the build, on both databases, and compares the responses with the transcript.
  *
- *   npm run net                        # exits with 1 and shows the differences if there are any
- *   npm run net -- pets                # only scenarios whose name contains this
+ *   npm run net                        # shows the differences; exits with 1 if there are any
+ *   npm run net -- pets                # only scenarios whose name contains `pets`
  *   npm run net -- --record            # writes the transcript and the wording
  *   npm run net -- --record-messages   # writes only the wording, after a change of texts
  *   npm run net -- --embedded          # only on the embedded database; --postgres: only on PostgreSQL
@@ -36,7 +36,7 @@ function scenarios(): Scenario[] {
   const files = readdirSync(join(__dirname, 'scenarios')).sort();
   const all = files.flatMap((file): Scenario[] => require(join(__dirname, 'scenarios', file)).scenarios);
   const repeated = all.map(({ name }) => name).filter((name, i, every) => every.indexOf(name) !== i);
-  if (repeated.length) throw new Error(`These names stand for several scenarios: ${repeated}`);
+  if (repeated.length) throw new Error(`Several scenarios have the same name: ${repeated}`);
   return all.filter(({ name }) => !names.length || names.some((part) => name.includes(part)));
 }
 
@@ -121,7 +121,7 @@ async function run(databases: Databases): Promise<{ failed: number; requests: nu
   return { failed, requests };
 }
 
-/** Compares the entries with the files, or writes them. If a scenario runs on both databases, the embedded one records. */
+/** Compares or writes the files of a scenario. A scenario for both databases is recorded on the embedded database. */
 function settle(scenario: Scenario, entries: readonly Entry[], kind: Databases['kind']): boolean {
   const [transcript, messages] = ['transcript', 'messages'].map((directory) => {
     mkdirSync(join(__dirname, directory), { recursive: true });

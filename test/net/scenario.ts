@@ -5,19 +5,19 @@ import { WebSocket } from 'ws';
 import { Normaliser } from './normalise';
 import { ADMIN_KEY, type Server } from './server';
 
-/** A scenario: requests to a gateway of its own, whose responses are the transcript. */
+/** A sequence of requests to a separate gateway. The transcript consists of the responses. */
 export interface Scenario {
   readonly name: string;
-  /** Settings of the gateway, beside those of {@link SETTINGS}. `undefined` takes a setting's default. */
+  /** Settings of the gateway, in addition to {@link SETTINGS}. A setting with the value `undefined` has its default. */
   readonly settings?: Record<string, string | undefined>;
   /** The only database that it runs on; by default both, with the same transcript. */
   readonly only?: 'embedded' | 'postgres';
   /**
-   * Whether the scenario runs on one database only, because its responses are the same on both. It runs on PostgreSQL, unless only the
-   * embedded database is tested.
+   * Whether the scenario runs on only one database, because its responses are the same on both: on PostgreSQL, unless
+   * only the embedded database is tested.
    */
   readonly once?: boolean;
-  /** Whether it needs a Redis; the gateway then gets a database of its own there. */
+  /** Whether the scenario needs Redis. The gateway then gets a separate Redis database. */
   readonly redis?: boolean;
   readonly run: (net: Net) => Promise<void>;
 }
@@ -96,7 +96,7 @@ export class Net {
     return { name, id: apiKey.id, secret, headers: { 'x-api-key': secret } };
   }
 
-  /** Shows a text that differs from run to run as `name`. */
+  /** Replaces a text with `name`, because the text differs from run to run. */
   hide(value: string, name: string): void {
     this.normaliser.name(value, name);
   }
@@ -223,7 +223,7 @@ export class Net {
     while (!isClosed && Date.now() - last < (received ? quiet : Math.max(quiet, 5000))) await pause(10);
     socket.destroy();
     this.add(() => {
-      // Pipelined requests may be charged in another order than that of their responses, so their quotas vary.
+      // The gateway can charge pipelined requests in another order than it responds to them, so their quotas vary.
       const isPipelined = received.split('HTTP/1.1 ').length > 2 && !received.startsWith('HTTP/1.1 100');
       const text = this.responses(Buffer.from(received)).filter((line) => !isPipelined || !line.startsWith('quota '));
       return [`== ${this.normaliser.text(title)}`, ...text, isClosed ? 'closed' : 'kept open'].join('\n');

@@ -24,7 +24,7 @@ export interface Server {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
   /** Starts the gateway again on the same database, after `stop`. */
   restart(environment?: Record<string, string>): Promise<void>;
-  /** Starts a second gateway on the same database (PostgreSQL only). Its `drop` leaves the database alone. */
+  /** Starts a second gateway on the same database (PostgreSQL only). Its `drop` keeps the database. */
   another(environment?: Record<string, string>): Promise<Server>;
   /** Ends the process and deletes its database. */
   drop(): Promise<void>;
@@ -149,7 +149,7 @@ export class Process {
   private isEnded = false;
 
   constructor(environment: Record<string, string>) {
-    // `--liftoff-only` halves the start of the embedded database: its WebAssembly is compiled once.
+    // `--liftoff-only` halves the start time of the embedded database: its WebAssembly is compiled only once.
     const flags = environment.DATABASE_URL ? [] : ['--liftoff-only'];
     this.child = spawn(process.execPath, [...flags, MAIN], {
       env: { PORT: '0', NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', ...environment },

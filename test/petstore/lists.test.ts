@@ -151,8 +151,9 @@ const [PETS, PETS_OF_CATEGORIES] = LISTS as [List, List];
 const INVENTORY = LISTS.at(-1) as List;
 
 /**
- * A shop in which some pages are hard to find. Sorted by name, the few names with 'émi' come last. Many names contain 'rex',
- * but no name begins with 'rex'. These names are all between 'Aaron' and 'zoe'. There is too much inventory to sort it all.
+ * A shop in which some pages are hard to find. Sorted by name, the few names with 'émi' come last. Many names contain
+ * 'rex', but no name begins with 'rex'. The names with 'rex' are all between 'Aaron' and 'zoe'. The inventory has too many
+ * rows to sort all of them.
  */
 const LARGE: World = {
   categories: Array.from({ length: 3000 }, (_, i) => ({ id: i + 1, name: nameOf(i) })),

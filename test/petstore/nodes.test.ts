@@ -99,7 +99,7 @@ test('nodes of two types and their relations are read with three statements', as
   expect(log.ofShop).toHaveLength(3);
 });
 
-test('the database stops sending nodes once they exceed the limit on the response', async () => {
+test('the database stops sending nodes once they exceed the limit on the response size', async () => {
   const strict = await gateway.another({ MAX_RESPONSE_BYTES: '20000' });
   const add = statement('insert into pets (name, category_id) select $1, 1 from generate_series(1, 100)');
   await gateway.database.query(add, ['🐕'.repeat(255)]);

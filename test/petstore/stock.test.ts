@@ -57,7 +57,7 @@ async function books(): Promise<{ petId: bigint; left: number; held: number }[]>
   );
 }
 
-/** The tests place up to 5 × `MANY` orders at once. This must be below a caller's limit of 250 requests in progress. */
+/** The tests place up to 5 × `MANY` orders at once. A caller can have at most 250 requests in progress. */
 const MANY = IS_FULL ? 48 : 20;
 
 describe('many concurrent orders for few units', () => {
@@ -208,13 +208,13 @@ describe('while orders for a pet are placed', () => {
     );
   }
 
-  test('deleting the pet fails if an order was placed before; otherwise all orders fail', async () => {
+  test('deleting the pet fails if an order was placed first; after a deletion, all orders fail', async () => {
     const outcomes = await amongOrders((id) => `mutation { deletePet(id: ${id}) { id } }`, 'UNKNOWN_REFERENCE');
     for (const { code, placed } of outcomes) expect(code).toBe(placed ? 'PET_HAS_ORDERS' : undefined);
     for (const { left, held } of await books()) expect(left + held).toBe(9);
   });
 
-  test('removing its stock does not make any order fail', async () => {
+  test('removing the inventory entry of the pet makes no order fail', async () => {
     const outcomes = await amongOrders((id) => `mutation { removeInventory(petId: ${id}) { petId } }`);
     expect(outcomes).toEqual(Array(12).fill({ code: undefined, placed: 6 }));
     expect(await books()).toEqual([]);

@@ -383,7 +383,7 @@ describe('an identifier', () => {
       '{ "id": 1.0, "name": "Rex", "categoryId": 1 }',
       { status: 400, json: { code: 'BAD_USER_INPUT', details: [{ path: 'id' }] } },
     ],
-  ])('in a REST body is ignored by a create, and must equal the id in the path: %s %j', async (on, body, answer) => {
+  ])('in a POST body is ignored; in other bodies it must equal the id in the path: %s %j', async (on, body, answer) => {
     await fillShop(gateway.database);
     expect(await send(gateway, on, body)).toMatchObject(answer);
   });

@@ -121,7 +121,7 @@ browserTest('examples, links and copied examples contain the address of the serv
   expect(await page.getByRole('searchbox').inputValue()).toMatch(/^curl -s shop\.lan:4321\/categories /);
   // Chromium logs that it ignores Cross-Origin-Opener-Policy on pages without TLS.
   expect(complaints.filter((each) => !each.includes('Cross-Origin-Opener-Policy'))).toEqual([]);
-  // The page may still load files when its context closes at the end of the test.
+  // The page may still be loading files when its context closes at the end of the test.
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 

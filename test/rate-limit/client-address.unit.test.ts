@@ -28,7 +28,7 @@ test('all addresses of one /64 share a quota', () => {
   );
 });
 
-test('if the subject of an address is used as an address, its subject is the same', () => {
+test('subjectOfAddress returns a subject unchanged', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (ip) => {
       const subject = subjectOfAddress(ip);

@@ -45,7 +45,7 @@ describe('a Redis that stops responding', () => {
     ['rejects', 'out of reach'],
     ['hangs', 'no answer within 30 ms'],
   ] as const)(
-    'because it %s makes no request fail; half the quota is granted from memory, and the fallback is reported once',
+    'makes no request fail; half the quota is granted from memory, and the fallback is reported once: Redis %s',
     async (behaviour, why) => {
       redis.behaviour = behaviour;
       expect(await countAllowed(100)).toBe(30);

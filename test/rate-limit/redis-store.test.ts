@@ -69,7 +69,7 @@ withRedis('with Redis', () => {
     for (const { resetAt, seconds } of windows) expect(Math.abs(resetAt - before - seconds * 1000)).toBeLessThan(2000);
   });
 
-  test('simultaneous requests of a caller are decided in order, each by the quota that the request contains', async () => {
+  test('simultaneous requests of a caller are decided in order, each by the quota passed with it', async () => {
     const requests = [
       { perMinute: 2, cost: 1, is: ['allowed', 1] },
       { perMinute: 2, cost: 2, is: ['limited', 1] },
@@ -102,7 +102,7 @@ withRedis('with Redis', () => {
     expect(await redis.exists(`${prefix}stranger`)).toBe(0);
   });
 
-  test('requests of a caller from two successive turns of the event loop are sent as one command', async () => {
+  test('requests of a caller from two successive iterations of the event loop are sent as one command', async () => {
     const take = (id: string) => store.take({ ...subject, id }, 1, 'counted');
     await Promise.all([take('warm'), store.peek(subject), store.liftBan(subject.id)]);
     const monitor = await redis.monitor();

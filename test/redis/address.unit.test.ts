@@ -71,7 +71,7 @@ test('certificates and keys are read from the files in the URL', () => {
   const { tls } = parseRedisAddress(`rediss+cluster://a:1?${files}`);
   expect(tls).toEqual({ ca: Buffer.from('ca'), cert: Buffer.from('cert'), key: Buffer.from('key') });
   expect(() => parseRedisAddress(`rediss://a:1?sslrootcert=${file('none')}`)).toThrow(
-    `must name a file that can be read as sslrootcert: ${JSON.stringify(file('none'))} (ENOENT)`,
+    `must name a readable file in sslrootcert: ${JSON.stringify(file('none'))} (ENOENT)`,
   );
   rmSync(directory, { recursive: true });
 });
@@ -93,7 +93,7 @@ test.each([
   ['redis://u:%zz@a', `${FORM.server}user and password must be percent-encoded`],
   ['redis://a?family=6', `${FORM.server}parameters need TLS (rediss)`],
   ['rediss://a?ca=x', `${FORM.server}the parameters are sslrootcert, sslcert, sslkey`],
-  ['rediss://a?sslcert=x', `${FORM.server}sslcert and sslkey need each other`],
+  ['rediss://a?sslcert=x', `${FORM.server}sslcert and sslkey must be given together`],
   ['redis+sentinel://a:1,b:2', `${FORM.sentinel}the name of the master is missing`],
   ['redis+sentinel://a:1/', `${FORM.sentinel}the name of the master is missing`],
   ['redis+sentinel://a:1,/shop', `${FORM.sentinel}hosts must be names or addresses, with ports from 1 to 65535`],

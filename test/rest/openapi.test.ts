@@ -245,7 +245,7 @@ describe('parameters', () => {
   test('declare their bounds and defaults, and whether they are repeatable', () => {
     const parameters = new Map(description.parameters('GET /pets').map((each) => [each.name, each]));
     const int64 = { type: 'integer', format: 'int64', minimum: 1 };
-    expect(parameters.get('id')?.description).toBe('Pets with these ids. Repeatable. Without a value: 400.');
+    expect(parameters.get('id')?.description).toBe('Pets with these ids. Repeatable. An empty value is rejected.');
     expect(parameters.get('id')?.schema).toMatchObject({ type: 'array', items: int64 });
     expect(parameters.get('limit')?.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
     expect(parameters.get('sort')?.schema).toEqual({
@@ -318,9 +318,9 @@ describe('schemas', () => {
     for (const name of ['Pet', 'Category', 'Order'])
       expect(schema(name).properties?.id).toMatchObject({ readOnly: true });
     expect(schema('PetStatus')).toMatchObject({ type: 'string', enum: ['available', 'pending', 'sold'] });
-    expect(schema('Pet').description).toContain('Always there: `id`, `name`, `status`, `categoryId`.');
-    expect(schema('Order').description).toContain('Always there: `id`, `complete`.');
-    expect(schema('Category').description).not.toContain('Always there');
+    expect(schema('Pet').description).toContain('Always present: `id`, `name`, `status`, `categoryId`.');
+    expect(schema('Order').description).toContain('Always present: `id`, `complete`.');
+    expect(schema('Category').description).not.toContain('Always present');
     const name = { type: 'string', minLength: 1, maxLength: 255, pattern: '\\S', example: expect.any(String) };
     expect(schema('NewPet').properties?.name).toMatchObject(name);
     expect(schema('Pets')).toMatchObject({ type: 'array', maxItems: 100, example: [{ id: 1, status: 'available' }] });

@@ -64,7 +64,7 @@ test('the id of an operation is the name in its document, and its inputs are the
 
 describe('startup fails if an operation cannot be derived from its document, with the reason:', () => {
   test.each<[reason: string, on: RestOperation['on'], document: string, more?: Partial<RestOperation>]>([
-    ['no tag has /dogs', 'GET /dogs', GET],
+    ['no tag covers /dogs', 'GET /dogs', GET],
     ['Syntax Error', 'GET /things/{thingId}', 'query {'],
     ['Cannot query field "colour" on type "Thing"', 'GET /things', 'query q { nearest(place: "x") { colour } }'],
     ['Unknown type "NewDog"', 'POST /things', 'mutation m($i: NewDog!) { createThing(input: $i) { id } }'],
@@ -148,7 +148,7 @@ describe('startup fails if an operation cannot be derived from its document, wit
       { on: 'GET /things', document: other, payload: 'box.thing' },
     ] as const;
     expect(() => prepare(...rows)).toThrow(
-      'REST operation GET /things: it selects { id } of Thing, others { id name }',
+      'REST operation GET /things: it selects { id } of Thing, but other operations { id name }',
     );
   });
 });

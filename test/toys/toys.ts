@@ -191,7 +191,7 @@ class ToyResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'TOY_BROKEN')
-  @Mutation(() => Toy, nullable('Changes a toy. Of a broken one only `broken` can be changed.'))
+  @Mutation(() => Toy, nullable('Changes a toy. If the toy is broken, only `broken` can be changed.'))
   updateToy(@IdOf('toy') id: bigint, @Input(ToyUpdate) input: ToyUpdate, @Ctx() { session, request }: Context) {
     const { name, broken } = checkInput(ToyUpdate, input);
     return session.transaction(async (tx) => {

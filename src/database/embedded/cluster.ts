@@ -131,9 +131,9 @@ export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' 
   }: typeof import('@electric-sql/pglite/contrib/pg_trgm') = require('@electric-sql/pglite/contrib/pg_trgm');
   const startParams = [...PGlite.defaultStartParams, ...LOG];
   const engine = await PGlite.create({ ...options, startParams, extensions: { pg_trgm } });
-  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone. Pages
-  // are in memory, so random access is cheap. With the default `random_page_cost` of 4, the planner would scan 10,000 pets
-  // to find those with a rare status.
+  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone. Table
+  // pages are in memory, so random access is cheap. With the default `random_page_cost` of 4, the planner would scan 10,000
+  // pets to find the pets with a rare status.
   await engine.exec("set timezone to 'UTC'; set random_page_cost to 1.1");
   return engine;
 }

@@ -21,7 +21,7 @@ const held = new Map<string, number>();
  * only one process succeeds, and other processes never see an incomplete file. Numbers are never reused. A process that has
  * read an outdated list of files creates a file whose number is not the highest. It then notices this, and tries again.
  * @returns a function that releases the lock.
- * @throws Error that names the owner of the lock, if this process is still running.
+ * @throws Error that names the owner of the lock, if the owner is still running.
  */
 export function lockDirectory(directory: string): () => void {
   const path = realpathSync(directory);
@@ -61,8 +61,8 @@ function refuseIfOwned(path: string, number: number): void {
   const pid = Number.parseInt(identity, 10);
   if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(identity))) return;
   throw new Error(
-    `${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory ` +
-      'that this process uses, it may be damaged: stop the process before copying.',
+    `${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory. If ${path} is a copy ` +
+      'of the directory that this process uses, the copy may be damaged: stop the process before copying.',
   );
 }
 

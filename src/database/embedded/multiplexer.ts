@@ -54,8 +54,8 @@ export class Multiplexer {
   private readonly response = new ResponseBuffer();
   /**
    * PGlite's stack pointer, which is restored after each batch. An SQL error leaves WebAssembly through an exception, which
-   * does not restore the stack pointer. In 0.5.8, every statement would fail after 1,701 such errors (`stack depth limit
-   * exceeded`).
+   * does not restore the stack pointer. In PGlite 0.5.8, every statement would fail after 1,701 such errors (`stack depth
+   * limit exceeded`).
    */
   private readonly stack: { value: unknown };
   private isRunning = false;
@@ -340,8 +340,8 @@ class Connection {
       this.hasUnnamed ||= !name;
       if (name) this.names.add(name);
     } else if (type === Frontend.close) this.names.delete(name);
-    // After a Sync or Query, the session's unnamed statement may belong to another connection. The message then gets the
-    // prefix alone as the name. No statement has this name, so the message fails.
+    // After a Sync or Query, the session's unnamed statement may belong to another connection. A Bind or Describe of
+    // this statement then gets the prefix alone as the name. No statement has this name, so the message fails.
     const isOwnUnnamed = !name && (type === Frontend.parse || type === Frontend.close || this.hasUnnamed);
     return isOwnUnnamed ? given : insertText(given, at, this.prefix);
   }

@@ -24,7 +24,7 @@ export class PortStream extends Duplex {
       this.push(null);
       this.destroy();
     });
-    // The port does not need to keep the process running, since the worker does so while it is open.
+    // The port does not need to keep the process running, since the running worker does.
     port.unref();
   }
 

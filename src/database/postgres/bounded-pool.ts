@@ -76,7 +76,7 @@ export class BoundedPool extends Pool {
 
   /**
    * Takes a connection.
-   * @throws Ended if the work's deadline ends first; Error `53300` (too many connections) when the queue is full.
+   * @throws Ended if the deadline passes first; Error `53300` (too many connections) when the queue is full.
    */
   take(work: Work): Promise<PoolClient> {
     const { deadline } = work;

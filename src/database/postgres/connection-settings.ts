@@ -6,8 +6,8 @@ const TIME_ZONE = "set timezone to 'UTC'";
 
 /**
  * Planner settings for lists, which read few rows of large tables. JIT compilation costs more than it saves. The planner may
- * prefer an incremental sort that reads many rows, although an index provides the complete order. Most pages are in memory,
- * so random access is cheap.
+ * prefer an incremental sort that reads many rows, although an index provides the complete order. Most table pages are in
+ * memory, so random access is cheap.
  */
 const PLANNER =
   'set jit to off; set enable_incremental_sort to off; set random_page_cost to 1.1; set max_parallel_workers_per_gather to 0';
@@ -33,9 +33,9 @@ export function settingsFor({ requirement, isPooled }: Pick<Server, 'requirement
 const PROBE_MS = 1_000;
 
 /**
- * Creates a pool of one connection, which only asks the server whether it accepts writes. So the gateway does not report a
- * server as down while all other connections are busy. The connection stays open. It is replaced if it breaks, or if a
- * remote server does not respond.
+ * Creates a pool of one connection, which is used only to ask the server whether it accepts writes. So the gateway does not
+ * report the server as down when all other connections are merely busy. The connection stays open. It is replaced if it
+ * breaks, or if a remote server does not respond.
  */
 export function openProbe({ Client, requirement, isRemote }: Server): Pool {
   const ms = isRemote ? PROBE_MS : undefined;

@@ -38,7 +38,9 @@ export function parseConnectionString(text: string): ConnectionString {
   const parameters = new URLSearchParams(query);
   checkParameters(parameters);
   if (`${hosts}${parameters.get('host')}${parameters.get('port')}`.includes(','))
-    throw new Error('must be a URL of one host: for several servers, that of HAProxy, Pgpool-II or a managed endpoint');
+    throw new Error(
+      'must be a URL with one host. For several servers, use the URL of HAProxy, Pgpool-II or a managed endpoint',
+    );
   const { host, port, database = '' } = read(text);
   return {
     place: `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`,

@@ -15,7 +15,10 @@ const READ_ONLY = '25006';
 /** The connections on which a write has failed because the server is read-only. */
 const readOnly = new WeakSet<ClientBase>();
 
-/** Watches a new connection. If a write fails because the server is read-only, {@link hold} closes it on release. */
+/**
+ * Watches a new connection. If a write fails because the server is read-only, {@link hold} closes the connection on
+ * release.
+ */
 export function noteReadOnly(client: ClientBase): void {
   connectionOf(client).on('errorMessage', ({ code }: { code?: string }) => {
     if (code === READ_ONLY) readOnly.add(client);

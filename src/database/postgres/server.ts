@@ -21,7 +21,7 @@ export interface Server {
   /** The SQL that a connection for requests runs first. @param ms the time limit of its statements, in milliseconds. */
   settings(ms: number): string;
   /**
-   * Ends the statement on a connection that was checked out, if the deadline ends before the connection is released.
+   * Ends the statement on a connection that was checked out, if the deadline passes before the connection is released.
    * @param leave called when the connection is free, or closed.
    */
   hold(client: PoolClient, deadline: Deadline, leave: Release): void;

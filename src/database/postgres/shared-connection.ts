@@ -96,7 +96,7 @@ export class SharedConnection {
 
   /**
    * Sends the reads of this turn of the event loop in one socket write, which costs less than several writes.
-   * `connection.stream` is read each time, since TLS replaces the original socket.
+   * `connection.stream` is looked up each time, since TLS replaces the original socket.
    */
   private gather(): void {
     if (this.isGathering) return;

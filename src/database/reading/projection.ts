@@ -17,7 +17,7 @@ const projections = new WeakMap<Selection, Map<string, Projection>>();
 const EVERYTHING: Selection = { fields: new Map() };
 
 /**
- * Returns the projection for a selection, or for all columns without a selection. It always includes the id and the `needed`
+ * Returns the projection for a selection. Without a selection, it has all columns. It always includes the id and the `needed`
  * fields. Related rows in the selection are joined. The related rows of these rows are not joined; loaders read them.
  */
 export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {

@@ -88,7 +88,7 @@ export interface WebSocketsOptions {
   requestOf(incoming: Incoming): OperationRequest;
 }
 
-/** A connection. Its caller is identified by the upgrade request, or else by `connection_init`. */
+/** A connection. The upgrade request identifies its caller. A key in `connection_init` replaces this caller. */
 interface Client {
   readonly socket: WebSocket;
   /** The client's address. A wrong key is charged to this address. */

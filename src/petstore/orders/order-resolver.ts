@@ -43,7 +43,7 @@ export class OrderResolver {
   @Mutation(
     () => Order,
     nullable(
-      'Places an order. If the stock of its pet is tracked, the units are taken from it at once, or the order is refused with `INSUFFICIENT_STOCK`.',
+      'Places an order. If the stock of the pet is tracked, the ordered units are taken from it at once; if there are too few, the order is refused with `INSUFFICIENT_STOCK`.',
     ),
   )
   placeOrder(@Input(NewOrder, 'The order to place.') input: NewOrder, @Ctx() { session }: Context) {
@@ -56,7 +56,7 @@ export class OrderResolver {
   @Mutation(
     () => Order,
     nullable(
-      'Updates the given fields of an order; the others keep their values. Reserved stock follows the pet and quantity, which cannot change once the order is complete.',
+      'Updates the given fields of an order; the others keep their values. If the pet or quantity changes, the reserved stock is adjusted. The pet and quantity of a complete order cannot change.',
     ),
   )
   updateOrder(@IdOf('order') id: bigint, @Input(OrderUpdate) input: OrderUpdate, @Ctx() { session, request }: Context) {

@@ -42,7 +42,7 @@ export const ORDER_ROUTES: readonly RestOperation[] = [
     on: 'DELETE /store/orders/{orderId}',
     ok: 204,
     summary: 'Cancel an order',
-    description: 'Deletes an order and returns its reserved stock, unless it is complete.',
+    description: 'Deletes an order. Its reserved stock is released unless the order is complete.',
     document: `mutation cancelOrder($orderId: ID!) { cancelOrder(id: $orderId) { ...order } } ${ORDER}`,
   },
 ];

@@ -30,7 +30,7 @@ export const PET_ROUTES: readonly RestOperation[] = [
     ok: 200,
     summary: 'Get a pet',
     description:
-      'Deprecated since 2026-11-01: use `GET /pets?id={petId}`. It works throughout version 1, and at least until 2027-11-01 (`Sunset`).',
+      'Deprecated since 2026-11-01: use `GET /pets?id={petId}`. This operation works throughout version 1, and at least until 2027-11-01 (`Sunset`).',
     document: `query getPet($petId: ID!) { pet(id: $petId) { ...pet } } ${PET}`,
     deprecation: {
       since: new Date('2026-11-01T00:00:00Z'),

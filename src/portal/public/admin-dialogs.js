@@ -10,7 +10,7 @@ const GRACE = [
   ['86400', '24 hours'],
   ['3600', 'one hour'],
   ['604800', '7 days'],
-  ['0', 'not at all: it has leaked'],
+  ['0', '0 seconds (it has leaked)'],
 ];
 const dialog = /** @type {HTMLDialogElement} */ (byId('dialog'));
 // Removes the contents when the dialog closes, so that no secret stays in the page.
@@ -127,19 +127,19 @@ function inputOf(data) {
 export function showRotation(key, run) {
   const options = GRACE.map(([value, label]) => html`<option value="${value}">${label}</option>`);
   const fields = field('The old secret still works for', html`<select name="grace">${options}</select>`);
-  const text = 'The key gets a new secret, which is shown once. Its id, plan and quota stay.';
+  const text = 'The key gets a new secret, which is shown once. The key keeps its id, plan and quota.';
   showForm({ title: `Rotate ${key.name}`, text, fields, submit: 'Rotate' }, (data) => run(Number(data.get('grace'))));
 }
 
 /** @param {Key} key @param {() => Promise<void>} run */
 export function showRevocation(key, run) {
-  const text = `Every request with this key (${key.id}) is rejected from then on. This cannot be undone.`;
+  const text = `All requests with the key ${key.id} will be rejected. The key cannot be restored.`;
   showForm({ title: `Revoke ${key.name}?`, text, submit: 'Revoke', look: 'danger' }, run);
 }
 
 /** @param {(caller: string) => Promise<void>} run */
 export function showUnban(run) {
-  const text = 'Anonymous callers are banned by their address, an IPv6 one with its network (/64).';
+  const text = 'Anonymous callers are banned by address. An IPv6 address is banned with its network (/64).';
   const input = html`<input name="caller" required maxlength="64" autocomplete="off" spellcheck="false">`;
   showForm({ title: 'Lift a ban', text, fields: field('Address or key id', input), submit: 'Lift' }, (data) =>
     run(String(data.get('caller')).trim()),

@@ -75,7 +75,7 @@ async function showUsage() {
   const response = currentKey() ? await call('/usage').catch(() => undefined) : undefined;
   /** @type {import('./usage-chart.js').Day[]} */
   const days = response?.ok ? await response.json() : [];
-  const hint = currentKey() ? '' : 'Usage is kept per key: enter one to see its usage.';
+  const hint = currentKey() ? '' : 'Usage is counted per key. Enter a key to see its usage.';
   say('usage-sum', days.length ? inWords(sumOf(days)) : hint);
   render(byId('usage-chart'), days.length ? usageChart(days) : []);
 }

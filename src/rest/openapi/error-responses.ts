@@ -112,7 +112,7 @@ function contentOf(codes: readonly string[], catalogue: Catalogue): NonNullable<
 function otherError(catalogue: Catalogue): Response {
   const texts = HTTP_ERRORS.map((code) => `\`${code}\` (${ERRORS[code].status}): ${ERRORS[code].why}`);
   return {
-    description: ['Errors of HTTP itself, before it is known what the request is for.', ...texts].join('\n\n'),
+    description: ['Errors of requests that are rejected before they reach an operation.', ...texts].join('\n\n'),
     headers: headersOf('Link'),
     content: contentOf(HTTP_ERRORS, catalogue),
   };

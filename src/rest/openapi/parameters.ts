@@ -43,7 +43,7 @@ const SHARED: Readonly<Record<string, Parameter>> = {
     name: 'If-Match',
     in: 'header',
     description:
-      'Makes the change only if the resource is still the version with this `ETag`, or with one of several; else the response is 412. `*` matches what exists. Tags are compared as they are: a weak one (`W/"…"`) never matches.',
+      'Makes the change only if the resource still has this `ETag`, or one of these; else the response is 412. `*` matches any existing resource. A weak tag (`W/"…"`) never matches.',
     schema: { type: 'string', maxLength: 16_384 },
   },
   requestId: {
@@ -90,7 +90,7 @@ function queryParameter(input: Input, stability: Stability | undefined) {
   const how = sorts
     ? ' A leading `-` sorts in descending order.'
     : repeatable
-      ? ' Repeatable. Without a value: 400.'
+      ? ' Repeatable. An empty value is rejected.'
       : '';
   return {
     name,

@@ -60,7 +60,7 @@ function descriptionOf({ description, inputs, errors, scope }: PreparedOperation
   const needs = scope && `Requires the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${catalogue.get(code)?.status})`).join(', ');
   const isFiltered = [...inputs.query.values()].some(({ errorPath }) => errorPath.includes('.'));
-  const filters = isFiltered && 'Filters combine: each item matches all that are given.';
+  const filters = isFiltered && 'Filters combine: each item matches all given filters.';
   return [description, filters, needs, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');
 }
 

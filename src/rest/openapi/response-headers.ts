@@ -51,7 +51,7 @@ export const HEADERS = {
     'application/json, application/merge-patch+json',
   ),
   ETag: header(
-    'The version of the body, for `If-None-Match`, and that of a single resource for `If-Match`',
+    'The version of the body, for `If-None-Match`; for a single resource also for `If-Match`',
     { ...TEXT, pattern: '^"[\\w-]{27}"$' },
     '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
   ),
@@ -75,7 +75,7 @@ export const HEADERS = {
   ),
   Sunset: optional('Until when the operation is available (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
   'X-Stability': optional(
-    'Stability of the operation, or of what was used of it',
+    'Stability of the operation, or of the part of it that the request uses',
     { type: 'string', enum: ['experimental', 'beta'] },
     'beta',
   ),

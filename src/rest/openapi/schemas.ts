@@ -55,7 +55,7 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, members: readonly 
   // For some types, the gateway always sends more fields than the specification requires. Their descriptions list all fields
   // that are always sent.
   const isMore = always.length > required.length;
-  const presence = isMore ? ` Always there: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
+  const presence = isMore ? ` Always present: ${always.map((name) => `\`${name}\``).join(', ')}.` : '';
   schemas[type.name] = {
     type: 'object',
     description: `${type.description}${presence}`,
@@ -162,7 +162,7 @@ export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'E
       details: { ...arrayOf('ErrorDetail'), description: 'Each problem with the input' },
       requestId: {
         ...REQUEST_ID,
-        description: 'The id of the request, as in `X-Request-Id`; in a replayed response, that of the first request',
+        description: 'The id of the request, as in `X-Request-Id`; a replayed response has the id of the first request',
         example: REQUEST_EXAMPLE,
       },
     },

@@ -1,7 +1,7 @@
 import { InMemoryCache } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 
-/** The cache keeps a separate list for each filter and order. */
+/** The cache keeps a separate list for each filter and sort order. */
 const pages = relayStylePagination(['filter', 'orderBy']);
 
 export const cache = new InMemoryCache({

@@ -77,7 +77,7 @@ async function order(petId: string, quantity: number): Promise<string> {
     });
     return `order of ${data?.placeOrder?.quantity}`;
   } catch (error) {
-    if (!CombinedGraphQLErrors.is(error)) throw error; // nothing that the petstore has said
+    if (!CombinedGraphQLErrors.is(error)) throw error; // not an error of the petstore
     return String(error.errors[0]?.extensions?.code);
   }
 }
@@ -89,19 +89,19 @@ interface PetList {
   pageInfo: { hasNextPage: boolean };
 }
 
-/** Brings the lists in the cache up to date with a pet that was created, changed or deleted. */
+/** Updates the lists in the cache after a pet was created, changed or deleted. */
 function applyChange(cache: ApolloCache, kind: 'CREATED' | 'UPDATED' | 'DELETED', id: string): void {
   const pet = cache.identify({ __typename: 'Pet', id }) ?? '';
   cache.modify<{ pets: PetList }>({
     fields: {
       pets(list, { storeFieldName, DELETE }) {
-        // Only the server knows whether it belongs to a list with a filter, and where in another order: it is read again.
+        // Lists with a filter or an order are read again: only the server knows whether and where they contain the pet.
         if (storeFieldName !== 'pets:{}') return DELETE;
         const { edges, totalCount, pageInfo } = list as PetList;
         const others = edges.filter(({ node }) => node.__ref !== pet);
         if (kind === 'DELETED') return { ...list, edges: others, totalCount: totalCount - 1 };
         if (kind === 'UPDATED' || others.length < edges.length) return list;
-        // A new pet is the last. It is shown where the end of the list has been read.
+        // A new pet comes last. It is added only if the list has been read to its end.
         const edge = { __typename: 'PetEdge' as const, node: { __ref: pet } };
         return { ...list, edges: pageInfo.hasNextPage ? edges : [...edges, edge], totalCount: totalCount + 1 };
       },

@@ -1,20 +1,20 @@
-/** `fetch`, which waits as long as it is told when the caller has asked too often or the service is busy. */
+/** `fetch` that waits as long as `Retry-After` says, and retries, after a 429 or if the service is unavailable. */
 export async function patientFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
-    // A body can be read once: each try has a copy.
+    // A body can be read only once, so each attempt sends a copy.
     const response = await fetch(input instanceof Request ? input.clone() : input, init);
     const isRefused = response.status === 429 || response.status === 503;
-    // GraphQL reports an outage in a 200.
+    // GraphQL reports an outage in a response with status 200 and Retry-After.
     const isRetriable =
       isRefused || (response.headers.has('retry-after') && mayRepeat(input instanceof Request ? input : init));
     if (!isRetriable || attempt === 5) return response;
     const seconds = Number(response.headers.get('retry-after') ?? 2 ** attempt);
-    // Clients that were refused together should not all come back together.
+    // Clients that were rejected at the same time should not all retry at the same time.
     await new Promise((resolve) => setTimeout(resolve, (seconds + Math.random()) * 1000));
   }
 }
 
-/** Whether a GraphQL request may run again, of which a part may have run: a query, or what its key makes run once. */
+/** Whether a GraphQL request that may have run in part is safe to repeat: a query, or any with an idempotency key. */
 function mayRepeat({ method = 'GET', headers, body }: Request | RequestInit = {}): boolean {
   if (method === 'GET' || new Headers(headers).has('idempotency-key')) return true;
   if (typeof body !== 'string') return false;

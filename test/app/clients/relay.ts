@@ -46,7 +46,7 @@ const environment = new Environment({
   getDataID: (value) => value.nodeId ?? value.id,
 });
 
-/** Loads files that relay-compiler generated. In an application, Relay's plugin for Babel or SWC does that. */
+/** Loads files that relay-compiler generated. In an application, Relay's plugin for Babel or SWC loads them. */
 const made = createRequire(new URL('../relay/made/', import.meta.url));
 const artifact = (name: string) => made(`./relayOperations${name}.graphql.js`);
 

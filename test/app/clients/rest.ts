@@ -22,7 +22,7 @@ async function allPets(status: NonNullable<Pet['status']>[], limit = 100): Promi
   return pets;
 }
 
-/** Places an order once, however often it has to be sent: every try has the same key. */
+/** Places an order once, even if the request is repeated, because each attempt has the same idempotency key. */
 async function order(petId: number, quantity: number, idempotencyKey = crypto.randomUUID()) {
   const { data, error, response } = await petstore.POST('/store/orders', {
     params: { header: { 'Idempotency-Key': idempotencyKey } },
@@ -33,7 +33,7 @@ async function order(petId: number, quantity: number, idempotencyKey = crypto.ra
   return data.id;
 }
 
-/** Adds to the stock of a pet. If somebody else was faster, reads again what it has become, and adds to that. */
+/** Adds to the stock of a pet. If another client has changed the stock in the meantime, reads it again and retries. */
 async function addStock(petId: number, units: number): Promise<number> {
   const path = { petId };
   for (;;) {

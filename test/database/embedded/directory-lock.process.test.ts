@@ -27,7 +27,7 @@ test('a second process is rejected with a one-line error that contains the pid o
   const { code, stderr } = await start().ended;
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `${directory} is in use by process ${first.pid}. Stop it, or set DATA_DIR to another directory. If it is a copy of the directory that this process uses, it may be damaged: stop the process before copying.`,
+    stderr: `${directory} is in use by process ${first.pid}. Stop it, or set DATA_DIR to another directory. If ${directory} is a copy of the directory that this process uses, the copy may be damaged: stop the process before copying.`,
   });
 });
 
@@ -38,7 +38,7 @@ test('a process cannot lock a directory twice', () => {
   lockDirectory(directory)();
 });
 
-test.each(['SIGTERM', 'SIGKILL'] as const)('a lock can be acquired after its process ended with %s', async (signal) => {
+test.each(['SIGTERM', 'SIGKILL'] as const)('a lock can be acquired after its owner ended with %s', async (signal) => {
   const first = start();
   await first.printed(1);
   await first.stop(signal);

@@ -76,7 +76,7 @@ describe('the number of SQL statements does not grow with the number of rows:', 
     }
   });
 
-  test('and each parent row still has the right child rows', async () => {
+  test('each parent row still has the right child rows', async () => {
     const { data } = await run(`{
       categories(first: 3) { nodes { id pets(first: 2) { totalCount nodes { id category { id } inventory { petId } } } } }
     }`);

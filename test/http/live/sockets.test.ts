@@ -216,7 +216,7 @@ describe('the server closes the connection without logging an error', () => {
     },
   );
 
-  // A client that keeps sending may not receive the close frame. Such a client reports 1006.
+  // A client that keeps sending can miss the close frame. The client then reports 1006.
   test.each<[name: string, act: (socket: WebSocket) => NodeJS.Timeout | undefined]>([
     ['never stops sending', (socket) => setInterval(() => repeat(100, send(PING))(socket), 1)],
     ['sends 1000 ping frames', (socket) => void repeat(1000, () => socket.ping())(socket) as undefined],

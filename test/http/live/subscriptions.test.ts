@@ -101,7 +101,7 @@ test('a subscription may not select pages or counts, and the cost of an event is
   expect((await client.subscribe(paged, { n: 1 }).untilOver()).error).toMatchObject([
     {
       message:
-        'An event of a subscription holds rows and what they belong to, but no pages and counts; it may not select Pet.orders.',
+        'An event of a subscription can contain single related objects, but no pages or counts. Remove Pet.orders.',
       extensions: { code: 'OPERATION_TOO_COMPLEX', status: 400 },
     },
   ]);

@@ -86,7 +86,10 @@ function outcome({ status, json }: Answer): string {
   return code ? `${status} ${code}` : String(status);
 }
 
-/** Records the outcome of each operation for each caller. Without a valid key, each operation has another IP address. */
+/**
+ * Records the outcome of each operation for each caller. A caller without a valid key has a different IP address for
+ * each operation.
+ */
 async function table(net: Net, title: string, callers: readonly Caller[]): Promise<void> {
   const lines: string[] = [];
   for (const [i, { name, line, body }] of OPERATIONS.entries()) {

@@ -24,7 +24,7 @@ const REMOVE =
 
 const NO_SUCH_PET = '9223372036854775807';
 
-/** A mutation. Successful creations come first in each list, because a failed one may use up an id. */
+/** A mutation. Successful creations come first in each list, because a failed creation may use up an id. */
 type Step = [query: string, variables: object];
 
 const PETS: Step[] = [

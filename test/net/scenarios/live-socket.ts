@@ -120,7 +120,7 @@ const REFUSED: [query: string, variables?: object][] = [
 
 const TYPENAME = { query: '{ __typename }' };
 
-/** Messages that end a connection, with whether they follow `connection_init`. */
+/** Messages that end a connection, and whether each message is sent after `connection_init`. */
 const ENDING: [title: string, message: object | string, isInitialised?: boolean][] = [
   ['connection_init twice', { type: 'connection_init' }, true],
   ['subscribe before connection_init', { id: '1', type: 'subscribe', payload: TYPENAME }],

@@ -156,7 +156,7 @@ export const scenarios: Scenario[] = [
       const revoked = await net.key('revoked');
       const ended = await net.stream({ query: 'subscription { petChanged { kind } }' }, { as: revoked });
       await net.prepare('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id: revoked.id });
-      await ended.record('the key is revoked', 3); // The stream ends before that.
+      await ended.record('the key is revoked', 3); // The stream ends before three events.
     },
   },
 ];

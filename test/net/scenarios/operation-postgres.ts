@@ -13,7 +13,7 @@ async function connected<Result>(net: Net, use: (client: Client) => Promise<Resu
   }
 }
 
-/** How often each outcome came: `10 x 201, 30 x 409 INSUFFICIENT_STOCK`. */
+/** The number of responses with each outcome: `10 x 201, 30 x 409 INSUFFICIENT_STOCK`. */
 function counted(answers: readonly Answer[]): string {
   const outcomes = answers.map(({ status, json }) => {
     const code = json?.errors?.[0].extensions.code ?? json?.code;
@@ -47,7 +47,7 @@ export const scenarios: Scenario[] = [
   {
     name: 'operation deadlines',
     only: 'postgres',
-    // The timeout also applies to statements of the start, which take seconds on a busy machine.
+    // The timeout also applies to SQL statements at startup, which take seconds on a busy machine.
     settings: { REQUEST_TIMEOUT_MS: '5000' },
     run: (net) =>
       connected(net, async (client) => {

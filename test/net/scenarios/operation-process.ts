@@ -40,7 +40,7 @@ async function ending(environment: Record<string, string>): Promise<Ending> {
   return { code, stdout: process.stdout, stderr: process.stderr };
 }
 
-/** Settings that stop the start, each with a name that the error message must contain. */
+/** Settings with which the gateway does not start, each with a name that the error message must contain. */
 const WRONG: readonly (readonly [name: string, settings: Record<string, string>])[] = [
   ['PORT', { PORT: 'http' }],
   ['DATABASE_URL', { DATABASE_URL: 'mysql://secret@db/shop' }],
@@ -57,7 +57,7 @@ const WRONG: readonly (readonly [name: string, settings: Record<string, string>]
   ['DATA_DIR', { DATA_DIR: '/dev/null/data' }],
 ];
 
-/** The admin under a new name for each start, because its quota windows begin again. */
+/** The admin under a new name for each start of the gateway, because a start resets the admin's quota windows. */
 const since = (start: number): Caller => ({ name: `admin since start ${start}`, headers: { 'x-api-key': ADMIN_KEY } });
 
 /** The complete lines of the log. */
