@@ -1,4 +1,4 @@
-// Measures how much more lists cost in a large store than in a small one. See README.md.
+// Measures how much more a list costs in a large store than in a small store. See README.md.
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { createDatabase, databaseUrl, dropDatabase, serverVersion } from './lib/database.mjs';
@@ -68,7 +68,7 @@ async function countedBy(list, database) {
   return totals.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Time to count one row, in milliseconds. PostgreSQL finds the row by an index and then checks it in its table. */
+/** Time to count one row, in milliseconds. PostgreSQL finds the row by an index and then checks the row in the table. */
 const PER_ROW = 0.003;
 const slow = [];
 /** The time of each list in the small store, by the list's name. */

@@ -11,7 +11,7 @@ import { onStage } from './lib/stage.mjs';
 import { verify } from './lib/verify.mjs';
 import { works } from './lib/works.mjs';
 
-// Many short rounds, because other load comes and goes within seconds: each server gets some quiet rounds.
+// Many short rounds: other load on the machine comes and goes within seconds, so each server gets some quiet rounds.
 const options = readOptions({ rounds: '24', seconds: '0.5', connections: '16,64' });
 const chosenWorks = pick(works, options.work, 'work');
 const takesPart = ({ faces, gateway }, { face, filters }) => faces.includes(face) && (gateway || !filters);

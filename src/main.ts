@@ -15,7 +15,7 @@ async function main(): Promise<void> {
 /** Settings that only the command-line tools read. */
 const OF_COMMANDS = ['PETSTORE_URL', 'PETSTORE_API_KEY'];
 
-/** A misspelt name would silently leave its setting at the default. */
+/** Reports names in `.env` that are not settings. A misspelt name would silently leave its setting at the default. */
 function reportUnknownNames(): void {
   const known = [...SETTING_NAMES, ...OF_COMMANDS];
   for (const name of namesInFile().filter((each) => !known.includes(each)))

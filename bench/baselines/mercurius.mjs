@@ -104,8 +104,8 @@ const loaders = {
 };
 
 /**
- * Disables the loader's per-request cache, which serialises objects to make its keys. Mercurius documents both ways, and
- * without the cache it is faster.
+ * Disables the loader's per-request cache, which serialises objects to make its keys. The documentation of Mercurius
+ * describes loaders with and without the cache. Loaders without the cache are faster.
  */
 function uncached(loader) {
   return { loader, opts: { cache: false } };

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { WebSocket } from 'ws';
 
 let addresses = 0;
-/** Returns a new client address, so that each abuse comes from a different one. */
+/** Returns a new client address, so that each abuse comes from a different address. */
 const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresses % 250)}`;
 
 /**
@@ -110,7 +110,7 @@ async function dearSubscriptions({ port, until }) {
   return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
 }
 
-/** Requests orders, which wait for a table lock, and disconnects after 80 ms. */
+/** Sends requests that wait for a table lock, and disconnects each client after 80 ms. */
 async function leavers({ url, port, until, database, key: adminKey }) {
   const key = await newKey(url, adminKey);
   const locker = new pg.Client(database);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 
 /**
- * Keeps a number of requests (`sockets`) open. Each has sent only one of the nine bytes of its body.
+ * Keeps a number of requests (`sockets`) open. Sends only one of the nine bytes of each request's body.
  * @returns a function that stops the attack.
  */
 export function halfSentBodies(port, sockets = 1010) {

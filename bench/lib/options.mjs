@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 const names = { type: 'string' };
 
-/** Reads the command line. The arguments are the defaults, which differ between the benchmarks. */
+/** Reads the command line. The parameters of this function are the defaults, which differ between the benchmarks. */
 export function readOptions({ rounds = '3', seconds = '3', connections = '16' } = {}) {
   const { values } = parseArgs({
     options: {

@@ -23,8 +23,9 @@ const both = ['graphql', 'rest'];
  * @property {string} name its name for `--only`
  * @property {string} title its name in the tables
  * @property {string} script the script Node runs
- * @property {('graphql' | 'rest')[]} faces the workloads it takes part in
- * @property {('graphql' | 'rest')[]} [baselineOf] the workloads for which this server is the baseline of the ratios
+ * @property {('graphql' | 'rest')[]} faces the interfaces whose workloads the server runs
+ * @property {('graphql' | 'rest')[]} [baselineOf] the interfaces for whose workloads this server is the baseline of the
+ * ratios
  * @property {boolean} [gateway] whether it is the gateway, which migrates the database and has keys and quotas
  * @property {boolean} [embedded] whether it uses the embedded database, in a separate directory
  * @property {string[]} [flags] flags for Node

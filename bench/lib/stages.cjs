@@ -29,7 +29,7 @@ function switchableHook(stage, owner, name, hook) {
   };
 }
 
-/** @throws Error if there is no such function: the stage would measure nothing. */
+/** @throws Error if there is no such function, since switching the stage off would then have no effect. */
 function functionOf(owner, name) {
   if (typeof owner[name] !== 'function') throw new Error(`${name} is not a function of the gateway`);
   return owner[name];
@@ -122,7 +122,7 @@ async function slice() {
 }
 
 /**
- * Compares slices with the stage off with the slices before and after them.
+ * Compares each slice in which the stage is off with the slices before and after it.
  * @returns microseconds of CPU time per request: the median cost with all stages (`us`), and the median (`saved`) and
  * quartiles (`from`, `to`) of the saving
  */

@@ -20,7 +20,7 @@ export async function verify(work, running, databaseUrl) {
   for (const server of [reference, ...running.filter((other) => other !== reference)]) {
     try {
       const read = () => ask(server, work);
-      // Only its server can read an embedded database, so changes of its tables are not checked.
+      // Only the server of an embedded database can read the database, so changes of the tables are not checked.
       const answers = await (server.embedded ? read() : changing(work, databaseUrl, read));
       expected ??= answers;
       answers.forEach((actual, sample) => {

@@ -94,7 +94,7 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
-  @Mutation(() => ApiKey, nullable('Updates the given fields of a key; the others keep their values.'))
+  @Mutation(() => ApiKey, nullable('Updates the given fields of a key; other fields keep their values.'))
   updateApiKey(@IdOfKey() id: AnyId, @Input(ApiKeyUpdate) input: ApiKeyUpdate, @Ctx() { session }: Context) {
     return this.keys.update(session, keyIdOf(id), input);
   }
@@ -116,14 +116,14 @@ export class ApiKeyResolver {
   @Mutation(
     () => CreatedApiKey,
     nullable(
-      'Gives a key a new secret, which only this response shows. The key keeps its id, plan, quota, ban and idempotency keys. The old secret works until the grace period ends; still older secrets no longer work. Takes effect at once on this instance, within seconds on others.',
+      'Gives a key a new secret, which only this response shows. The key keeps its id, plan, quota, ban and idempotency keys. The old secret works until the grace period ends; all earlier secrets stop working. Takes effect at once on this instance, within seconds on others.',
     ),
   )
   rotateApiKey(
     @IdOfKey() id: AnyId,
     @Arg('graceSeconds', () => Int, {
       defaultValue: 24 * 60 * 60,
-      description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds; 0 ends it at once.`,
+      description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds. With 0, it stops working at once.`,
     })
     graceSeconds: number,
     @Ctx() { session }: Context,
@@ -147,7 +147,7 @@ export class ApiKeyResolver {
     return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, charge.countedFields);
   }
 
-  @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if it is not banned.'))
+  @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if the key is not banned.'))
   async bannedUntil(@Root() key: StoredKey) {
     const { bannedUntil } = await this.limits.peek(keyCaller(key));
     return bannedUntil === undefined ? null : new Date(bannedUntil);
@@ -157,7 +157,7 @@ export class ApiKeyResolver {
   @FieldResolver(() => [UsageDay], {
     name: 'usage',
     description:
-      'What the key used, by day, today last. Only the key itself and callers with the scope ADMIN can read this.',
+      'What the key used, by day, today last. Only the key itself and callers with the scope ADMIN can read this field.',
   })
   usageOf(
     @Root() { id }: StoredKey,

@@ -49,7 +49,7 @@ export class KeyCache implements Keys {
     ignoreFetchAbort: true,
     noDeleteOnFetchRejection: true,
   });
-  /** The last verified key of each connection. If the client sends the same key again, it is not hashed again. */
+  /** The last verified key of each connection. If the client sends the same key again, the key is not hashed. */
   private readonly verified = new WeakMap<object, Verified>();
 
   constructor(

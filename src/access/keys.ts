@@ -11,10 +11,10 @@ import type { KeyCache } from './key-cache';
 import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';
 
-/** Omits the hashes of secrets from a query. They are read only to verify or rotate a secret. */
+/** Omits the hashes of secrets from a query. Only verifying and rotating a secret need the hashes. */
 const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 
-/** The bounds of the time for which the old secret of a rotated key is accepted, in seconds: 0 to 30 days. */
+/** The bounds, in seconds, of the time for which the old secret of a rotated key is accepted. The maximum is 30 days. */
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
@@ -59,7 +59,7 @@ export class ApiKeyService {
   }
 
   /**
-   * Replaces the secret of a key. The old secret is accepted until the grace period ends; still older secrets are rejected.
+   * Replaces the secret of a key. The old secret is accepted until the grace period ends; all earlier secrets are rejected.
    * Takes effect at once on this instance, within seconds on others.
    * @param graceSeconds how long the old secret is accepted; 0 rejects it at once.
    * @returns the key and its new full text, which is not stored anywhere.
@@ -106,8 +106,8 @@ export class ApiKeyService {
 }
 
 /**
- * Merges an update into a key. If the new plan is not ENTERPRISE, the key loses its custom limits. If the input sets such
- * limits, they are kept, and `check` rejects them.
+ * Merges an update into a key. If the new plan is not ENTERPRISE, the key loses its custom limits. Custom limits in the
+ * input are kept, so that `check` rejects them.
  */
 function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
   const plan = input.plan ?? known.plan;

@@ -141,7 +141,7 @@ export class RateLimit {
 
   @Field(() => Int, {
     description:
-      'The number of requests that this operation counts as: the number of its counted root fields. `extensions.cost.estimated` in the response is a different number: the estimated cost, which is about the number of values in the response and has a separate limit.',
+      'The number of requests that this operation counts as: the number of its counted root fields. `extensions.cost.estimated` in the response is a different number: the estimated cost. It is roughly the number of values in the response, and has a separate limit.',
   })
   cost!: number;
 
@@ -150,7 +150,7 @@ export class RateLimit {
   @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
   windows!: RateLimitWindow[];
 
-  @Field(() => DateTime, nullable("When the caller's ban ends; null if it is not banned."))
+  @Field(() => DateTime, nullable("When the caller's ban ends; null if the caller is not banned."))
   bannedUntil!: Date | null;
 }
 
@@ -162,7 +162,8 @@ export class UsageArgs {
 }
 
 export const REQUESTS = 'Requests that counted against the quota: one for each counted root field.';
-export const REFUSED = 'Requests refused with 429 (`RATE_LIMITED` or `KEY_BANNED`). Each operation counts as one.';
+export const REFUSED =
+  'Requests refused with 429 (`RATE_LIMITED` or `KEY_BANNED`). Each operation counts as one request, whatever its cost.';
 export const BANS = 'Bans that began.';
 
 @JsonSchema({ example: { date: '2026-11-23', requests: 812, refused: 3, bans: 0 } })
@@ -220,7 +221,7 @@ export class NewApiKey {
   @Field(() => String, { description: 'What the key is for, or who owns it; {bounds}.' })
   name!: string;
 
-  @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets its quota.' })
+  @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets the quota of the key.' })
   plan!: Plan;
 
   @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'The scopes to grant.' })
@@ -234,7 +235,7 @@ export class NewApiKey {
   @Field(() => Int, nullable('Requests per day: required for ENTERPRISE, rejected for other plans.'))
   perDay?: number | null;
 
-  @Field(() => DateTime, nullable('When it expires.'))
+  @Field(() => DateTime, nullable('When the key expires.'))
   expiresAt?: Date | null;
 }
 
@@ -264,7 +265,7 @@ export class ApiKeyUpdate {
   @Field(() => Int, nullable('Requests per day of an ENTERPRISE key.'))
   perDay?: number | null;
 
-  @Field(() => DateTime, nullable('When it expires; null means never.'))
+  @Field(() => DateTime, nullable('When the key expires; null means never.'))
   expiresAt?: Date | null;
 }
 
@@ -278,7 +279,7 @@ export class ApiKeyPageArgs {
   after?: string | null;
 
   @SearchText()
-  @Field(() => String, nullable('Only keys whose name contains this text, in any case, or whose id begins with it.'))
+  @Field(() => String, nullable('Only keys whose name contains this text, ignoring case, or whose id begins with it.'))
   search?: string | null;
 
   @Field(

@@ -12,7 +12,7 @@ export interface Usage {
 /** The id for all anonymous callers together. */
 export const ANONYMOUS = '';
 
-/** How many days usage is kept. */
+/** The number of days for which usage is kept. */
 export const KEPT_DAYS = 400;
 
 /** Converts a time in milliseconds of the Unix epoch to its day, as the number of days since 1970-01-01 in UTC. */

@@ -48,7 +48,7 @@ export interface App {
   readonly limits: Limiter;
   /**
    * Creates an admin key if the database has no key, and returns the key, to be shown once. Must be the last step of the
-   * start. If a later step failed, nobody would see the key.
+   * start, since the key would not be shown if a later step failed.
    */
   readonly firstAdminKey: () => Promise<string | undefined>;
   readonly metrics: Metrics;
@@ -170,8 +170,8 @@ function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: Anonymou
 }
 
 /**
- * The default of `ANONYMOUS_ACCESS`. It is `write` only if the gateway uses the embedded database and listens on a loopback
- * address, so that a first `curl -X POST` works without a key.
+ * The default of `ANONYMOUS_ACCESS`: `write` if the gateway uses the embedded database and listens on a loopback address,
+ * else `read`. With `write`, a first `curl -X POST` works without a key.
  */
 function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
   const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));

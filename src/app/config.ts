@@ -43,13 +43,13 @@ const SETTINGS = {
    */
   ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
   /**
-   * An admin key. The gateway adds it to the database at the start if it does not exist. Without this setting, the first
-   * start creates a key and shows it once.
+   * An admin key. At the start, the gateway adds this key to the database if the database does not have it. Without
+   * this setting, the first start creates a key and shows it once.
    */
   ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
   /** Proxies whose X-Forwarded-For is trusted: comma-separated addresses and CIDRs, or the number of proxies (hops). */
   TRUST_PROXY: setting<string[] | number | undefined>(proxies, undefined),
-  /** Number of rejected requests within one rate-limit window after which the caller is banned. */
+  /** A caller is banned after this number of rejected requests within one rate-limit window. */
   BAN_AFTER: setting(integer(1, 1_000_000), 20),
   /**
    * Length of a ban in seconds. A ban that starts within a day of the caller's previous ban lasts twice as long as the
@@ -84,7 +84,7 @@ const SETTINGS = {
   SUBGRAPH: setting(flag, false),
   /** Time limit for the headers of a request to arrive. If they take longer, the response is 408. */
   HEADERS_TIMEOUT_MS: setting(integer(100, 600_000), 10_000),
-  /** How long an idle connection is kept open. It must be longer than the idle timeout of a load balancer in front. */
+  /** How long an idle connection is kept open. Choose a longer time than the idle timeout of your load balancer. */
   KEEP_ALIVE_TIMEOUT_MS: setting(integer(100, 600_000), 72_000),
   /** Maximum number of open connections. Further connections are closed immediately. */
   MAX_CONNECTIONS: setting(integer(1, 1_000_000), 10_000),

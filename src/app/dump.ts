@@ -14,8 +14,8 @@ runCommand('dump', async () => {
 });
 
 /**
- * Standard output. If it is a file, a file stream is used, because it reports a full disk. `process.stdout` would silently
- * truncate the output (Node 20 to 22).
+ * Standard output. If it is a file, a file stream is used, because a file stream reports a full disk. `process.stdout` would
+ * silently truncate the output (Node 20 to 22).
  */
 function standardOutput(): NodeJS.WritableStream {
   const fd = 1;

@@ -29,7 +29,7 @@ if (!existsSync(at('dist/main.js'))) process.stdout.write('Compiling: the first 
 if (!existsSync(at('src/database/generated/client.ts'))) {
   const { status } = spawnSync(process.execPath, [at('prisma/generate.mjs')], { stdio: 'inherit' });
   if (status !== 0) {
-    process.stderr.write('petstore-gateway: the Prisma client could not be generated: node prisma/generate.mjs\n');
+    process.stderr.write('petstore-gateway: node prisma/generate.mjs could not generate the Prisma client\n');
     process.exit(1);
   }
 }

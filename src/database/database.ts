@@ -2,7 +2,7 @@ import type { Change, ChangeListener } from './changes';
 import type { Work } from './deadline';
 import type { Prisma } from './generated/client';
 
-/** A SQL text, and the name of its prepared statement. Create it with {@link statement}. */
+/** A SQL text and the name of its prepared statement, created by {@link statement}. */
 export interface Statement {
   /** Empty if PostgreSQL plans the statement anew for the values of each run. */
   readonly name: string;
@@ -33,8 +33,8 @@ export interface Session {
   write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]>;
   /**
    * Runs `work` in one transaction, which is rolled back if `work` throws. If the session is already inside a transaction,
-   * `work` becomes part of that transaction. Serialization failures and deadlocks are retried a few times, so `work` must
-   * have no other side effects.
+   * `work` becomes part of that transaction. After a serialization failure or a deadlock, `work` runs again, at most three
+   * times. So `work` must have no side effects outside the transaction.
    * @throws Ended at the deadline, or OutcomeUnknown if the commit had already been sent.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;

@@ -3,8 +3,8 @@ const TICK_MS = 10;
 
 /**
  * Ends one operation when its time limit is reached, or earlier if the client disconnects. After the end, the operation
- * starts no statements, waiting statements are dropped, and running statements are cancelled, except reads on shared
- * connections.
+ * starts no statements, waiting statements are dropped, and running statements are cancelled. Two kinds of running
+ * statements are not cancelled: reads on shared connections, and statements of the embedded database.
  *
  * An `AbortSignal` with a listener would take 9 µs of each request. A deadline takes less than 1 µs, since most operations
  * need no timer.
@@ -72,13 +72,13 @@ function roundUp(ms: number): number {
 export class Ended extends Error {}
 
 /** One instance for all requests, since creating an error with its stack trace takes 16 µs. */
-export const UNWANTED = new Ended('Nobody waits for this any more.');
+export const UNWANTED = new Ended('The result is no longer needed.');
 
 /** The work was cancelled, or its connection was lost, after its commit had been sent. So the outcome is unknown. */
 export class OutcomeUnknown extends Error {}
 
 function overdue(ms: number): Ended {
-  return new Ended(`This took longer than the ${ms} ms that a request may take, and was cancelled.`);
+  return new Ended(`The request took longer than the limit of ${ms} ms, and was cancelled.`);
 }
 
 /** The caller and the deadline of statements. */

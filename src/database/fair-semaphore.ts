@@ -13,7 +13,7 @@ const MOST_OF_ONE_CALLER = 0.75;
 
 /**
  * A semaphore with a FIFO queue for each caller. It serves the queues round-robin. One caller holds at most three quarters
- * of the slots.
+ * of the slots, rounded to a whole number.
  */
 export class FairSemaphore {
   /** The callers that hold a slot or wait for one. */

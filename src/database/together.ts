@@ -1,11 +1,11 @@
 let callbacks: (() => void)[] = [];
 
 /**
- * Calls the callback at the end of this iteration of the event loop, after all other callbacks of the iteration.
+ * Calls the callback at the end of this iteration of the event loop, in one batch with all other callbacks.
  *
- * New requests and the results of statements are handled in such batches. Each step of handling a request then runs for the
- * whole batch before the next step, since the promises of these requests are settled in turn. So the code of the step stays
- * in the processor's caches. With 64 connections, this saves 10 to 35 % of the CPU time of a request (bench/README.md).
+ * New requests and the results of statements are handled in such batches. The requests of a batch take turns at each
+ * `await`, so each step runs for the whole batch before the next step begins. The code of the step then stays in the
+ * processor's caches. This saves up to a third of the CPU time of a request (bench/README.md, "What measuring has shown").
  */
 export function together(callback: () => void): void {
   if (callbacks.push(callback) === 1) setImmediate(callAll);

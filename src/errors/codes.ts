@@ -39,7 +39,7 @@ const TABLE = {
   BAD_USER_INPUT: {
     status: 400,
     why: 'Values have the wrong type or are out of bounds. `details` lists each invalid value with its `path` and the rule that it breaks.',
-    fix: 'Correct the values that `details` names. You can use the idempotency key again.',
+    fix: 'Correct the values that `details` names. You can send the corrected request with the same idempotency key.',
     message: 'name: must not be empty',
   },
   UNAUTHENTICATED: {
@@ -63,7 +63,7 @@ const TABLE = {
   PERSISTED_QUERY_NOT_IN_LIST: {
     status: 404,
     why: 'No trusted document has this id.',
-    fix: 'Deploy the manifest with the document before the client that sends its id.',
+    fix: 'Add the document to the manifest, and deploy the manifest before the client.',
     message: 'No document with the id "7c1d" is known here.',
   },
   NOT_FOUND: {
@@ -98,7 +98,7 @@ const TABLE = {
   },
   PRECONDITION_FAILED: {
     status: 412,
-    why: 'The resource is no longer the version that `If-Match` names: it has been changed. The request had no effect.',
+    why: 'The resource does not match `If-Match`, usually because it has been changed. The request had no effect.',
     fix: 'Read the resource again, apply the change to the new version, and send the new `ETag` as `If-Match`.',
     message: 'Pet 7 does not match If-Match. Read it again.',
   },

@@ -14,7 +14,7 @@ type Passes = (event: ChangeEvent) => boolean;
 
 /** Maximum number of events queued for one subscriber. */
 const MAX_WAITING = 256;
-/** Maximum number of changes of one topic waiting to be read. */
+/** Maximum number of changes of one topic that wait until their rows are read. */
 const MAX_UNREAD = 10_000;
 
 /**

@@ -52,7 +52,7 @@ export class RedisRelay {
     private readonly subscriber: Redis,
     private readonly options: RedisRelayOptions,
   ) {
-    // The name contains the database number. Channels, unlike keys, are shared by all databases of a Redis server.
+    // The name contains the database number, since all databases of a Redis server share their channels, but not their keys.
     this.channel = `petstore:${subscriber.options.db ?? 0}:changes`;
     subscriber.on('message', (_channel, text) => this.receive(text));
     subscriber.on('ready', () => void this.listen());

@@ -5,10 +5,10 @@ import type { Caller, Scope } from './caller';
 import type { OperationRequest, Variables } from './context';
 import { type CostLimits, estimateAt, refuseCost } from './cost';
 import type { Operation, Variant } from './operation';
-import { type Answering, type Outcome, refusal } from './outcome';
+import { type Outcome, type ResponseContext, refusal } from './outcome';
 
 /** An operation that its caller may run. */
-export interface Admitted extends Answering {
+export interface Admitted extends ResponseContext {
   readonly operation: Operation;
   readonly variant: Variant;
   /** The coerced variables. */

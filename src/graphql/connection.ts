@@ -69,7 +69,7 @@ export class Connection<Row> {
 /** The filter values of a list, by the names of the table's filters. */
 type Filter = object | null | undefined;
 
-/** A page. If the selection describes JSON, this is the JSON text of each member, by key. Otherwise it is a connection. */
+/** A page: a connection, or, if the selection describes JSON, the JSON text of each member by its key. */
 export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
 
 /**

@@ -123,7 +123,7 @@ export function refuseCost(
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
   const allowed = countedFields === 0 ? 'is allowed for operations that use no quota' : 'is allowed';
-  const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most of it: ${dearest}. Ask for less of these.`;
+  const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most expensive parts: ${dearest}. Ask for less of these.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
@@ -257,7 +257,7 @@ function lengthIn(node: ValueNode, most: number, variables: Variables): number |
   return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;
 }
 
-/** An upper bound for the items of a list argument, since a request body has at most 100 KiB. */
+/** An upper bound for the number of items of a list argument, since a request body has at most 100 KiB. */
 const MAX_ITEMS = 100 * 1024;
 
 /**
@@ -267,7 +267,7 @@ const MAX_ITEMS = 100 * 1024;
 function estimateValue(type: GraphQLInputType, weight: number, node: ValueNode): Estimate {
   if (!holdsVariable(node)) return constant(costOf(type, weight, valueFromASTUntyped(node)));
   const most = weight + mostInside(type);
-  // Most arguments cost nothing, whatever the variables are.
+  // If the maximum is 0, as for most arguments, the cost does not depend on the variables.
   return most ? { most, at: (variables) => costOf(type, weight, valueFromASTUntyped(node, variables)) } : constant(0);
 }
 
@@ -336,7 +336,9 @@ class Introspected {
     return new Introspected(schema, new Map(types.flatMap((type) => (type ? [[type, 1]] : []))), 1);
   }
 
-  /** The objects that a field of these objects returns, including deprecated elements. */
+  /**
+   * Follows a field from the objects of this instance to the objects that the field returns, including deprecated elements.
+   */
   under({ field }: SelectedField): Introspected {
     let known = this.inside.get(field.name);
     if (!known) {

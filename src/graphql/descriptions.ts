@@ -10,7 +10,7 @@ const ROOTS: Readonly<Record<string, string>> = {
   Mutation:
     'All changes. The fields of an operation run one after another. A field that fails is null, with an error at its path, and does not stop the other fields.',
   Subscription:
-    'Live events, over WebSocket or as an event stream. A subscription counts as one request, when it starts.',
+    'Live events, over WebSocket or as an event stream. The start of a subscription counts as one request. Events use no quota.',
 };
 
 interface Described {

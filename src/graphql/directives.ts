@@ -32,7 +32,7 @@ export const Input = (type: ClassType, description = 'The fields to update.') =>
  * places as `@deprecated`.
  */
 const definitions = buildSchema(`
-  "Counts as one request against the caller's plan. An operation is charged for all such fields at once."
+  "The field counts as one request against the caller's plan. An operation is charged for all such fields at once."
   directive @rateLimit on FIELD_DEFINITION
 
   "Marks an element that may still change. Unmarked elements are stable."

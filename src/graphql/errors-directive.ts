@@ -8,7 +8,10 @@ import type { Catalogue } from '../errors/codes';
  */
 export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes.join(', ')}])`);
 
-/** The definition of `@errors`. The codes of a field do not include errors that every operation may return (limits, access, idempotency keys). */
+/**
+ * The definition of `@errors`. The codes of a field do not include errors that every operation may return (limits, access,
+ * idempotency keys).
+ */
 export function errorsDirective(catalogue: Catalogue): GraphQLDirective {
   const codes = Array.from(catalogue, ([code, { status, why }]) => `${JSON.stringify(`${status}: ${why}`)} ${code}`);
   const definitions = buildSchema(`

@@ -21,7 +21,7 @@ import { IdempotentMutations } from './idempotency';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, Operations } from './operation';
 import type { Leave, OperationQueue } from './operation-queue';
-import { answer, bounded, type Outcome, refusal, responseBody } from './outcome';
+import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { SharedResults } from './shared-results';
 
@@ -45,7 +45,7 @@ export class Executor {
   readonly uses = new Uses();
   private readonly operations: Operations;
   private readonly schemaWithLeaves: GraphQLSchema;
-  private readonly answers = new SharedResults<ExecutionResult>();
+  private readonly eventResults = new SharedResults<ExecutionResult>();
   private readonly idempotent: IdempotentMutations;
 
   constructor(
@@ -93,17 +93,17 @@ export class Executor {
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
-    const answerKey = answerKeyOf(admitted, sent);
+    const resultKey = resultKeyOf(admitted, sent);
     const open = () => request.session.renewed();
-    const answerTo = (event: object) => {
-      const { result, leave } = this.answers.find(event, answerKey, open, ({ session, loaders }) =>
+    const respondTo = (event: object) => {
+      const { result, leave } = this.eventResults.find(event, resultKey, open, ({ session, loaders }) =>
         this.executeEvent(admitted, sent, new Context(request, context.charge, session, undefined, loaders), event),
       );
       const onProblem = (problem: unknown) => refusal(problem, admitted).body;
       return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
     };
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
-    return new RunningSubscription(events, answerTo, admitted, onOver);
+    return new RunningSubscription(events, respondTo, admitted, onOver);
   }
 
   /** The kind of an operation; `undefined` if there is none with this name. */
@@ -135,13 +135,13 @@ export class Executor {
     const { request, variant } = admitted;
     const charge = new Charge(request.meter, variant.countedFields);
     try {
-      // An operation without counted fields counts towards the limit on free requests, so it is charged here.
-      // `@rateLimit` does not charge it.
+      // Charges an operation without counted fields here, towards the limit on free requests, since `@rateLimit` does not
+      // charge such an operation.
       if (variant.countedFields === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
       if (result.errors) request.session.work.deadline.end();
-      return charge.problem ? refusal(charge.problem, admitted) : answer(result, admitted);
+      return charge.problem ? refusal(charge.problem, admitted) : outcomeOf(result, admitted);
     } catch (problem) {
       return refusal(problem, admitted);
     }
@@ -156,8 +156,9 @@ export class Executor {
   }
 
   /**
-   * Executes the operation with its plain root fields replaced by leaves. If arguments inside a leaf are invalid, it
-   * executes the operation without leaves, since only errors of resolvers have exact paths.
+   * Executes the operation with its plain root fields replaced by leaves. Executes the operation without leaves if no index
+   * has the order of a nested page, or if arguments inside a leaf are invalid, since only errors of resolvers have exact
+   * paths.
    * @throws ProblemError `OPERATION_TOO_COMPLEX` if the response would be too large.
    */
   private async executeIn(
@@ -178,8 +179,8 @@ export class Executor {
     });
     const { kind } = operation;
     // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.
-    const hasRun = kind === 'mutation' && !request.idempotency;
-    return bounded(result, this.options.maxResponseBytes, hasRun);
+    const keepsChanges = kind === 'mutation' && !request.idempotency;
+    return bounded(result, this.options.maxResponseBytes, keepsChanges);
   }
 
   private async executeEvent({ operation }: Admitted, sent: Variables, context: Context, event: object) {
@@ -213,7 +214,7 @@ export class Executor {
  * Identifies the response to an event. Subscribers with the same document, operation name, variables and scopes share one
  * response.
  */
-function answerKeyOf({ operation, request }: Admitted, sent: Variables): string {
+function resultKeyOf({ operation, request }: Admitted, sent: Variables): string {
   const { document, name } = operation;
   const parts = [document.loc?.source.body ?? print(document), name, sent, [...request.caller.scopes]];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');

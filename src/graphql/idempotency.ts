@@ -6,7 +6,7 @@ import type { ErrorCode } from '../errors/codes';
 import { badInput, ProblemError, problemOf, type Told } from '../errors/errors';
 import type { Admitted } from './admission';
 import type { Charge } from './charge';
-import { answer, type Outcome, refusal } from './outcome';
+import { type Outcome, outcomeOf, refusal } from './outcome';
 
 /** The request header with the idempotency key. */
 export const IDEMPOTENCY_KEY = 'idempotency-key';
@@ -166,7 +166,8 @@ function claimOf({ request, operation, variant, variables }: Mutation): Claim {
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
   const key = token ?? quoted?.replace(/\\(.)/g, '$1');
   if (key === undefined) throw refusedKey(RULE);
-  // The secret from `createApiKey` must never be stored; other ADMIN mutations are safe to retry without a key.
+  // The secrets from `createApiKey` and `rotateApiKey` must never be stored. Other ADMIN mutations are safe to retry without
+  // a key.
   if (variant.scopes.has('ADMIN'))
     throw refusedKey('is not accepted by operations of the scope ADMIN: their responses are never stored');
   if (variant.countedFields > 1)
@@ -194,7 +195,7 @@ function bodyOf(result: ExecutionResult, mutation: Mutation): Body {
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;
-  const { body } = answer(result, mutation);
+  const { body } = outcomeOf(result, mutation);
   // Errors of nested fields do not undo the changes of the root field, since nested fields only read.
   const rejected = problems.find(({ error }) => error.path?.length === 1);
   if (rejected) throw new Rejected(body, rejected.code);

@@ -56,7 +56,7 @@ const Json = new GraphQLScalarType({
   },
 });
 
-/** The schema with a hidden leaf for each root field of queries that returns rows of a table. */
+/** The schema with a hidden leaf for each field of the type `Query` that returns rows of a table. */
 export function schemaWithLeaves(schema: GraphQLSchema, tables: Tables): GraphQLSchema {
   const query = schema.getQueryType();
   if (!query) return schema;

@@ -6,8 +6,8 @@ import { ProblemError } from '../errors/errors';
 export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 /**
- * The data loaders of one operation, one for each selection of a relation. All rows of a selection need the same arguments
- * and columns, so one statement reads the related rows for all these rows.
+ * The data loaders of one operation. There is a loader for each selection of a relation. All parent rows of a selection need
+ * the same arguments and columns, so one statement reads the related rows of all parent rows.
  */
 export class Loaders {
   private readonly byPlace = new Map<Selection, DataLoader<unknown, unknown>>();

@@ -9,7 +9,8 @@ const CHEAP = 2_000;
 const MAX_RUNNING = 30_000;
 /**
  * If an iteration of the event loop in which an operation started takes longer than this many milliseconds, the next
- * operation starts only after a pause of the same length. So large documents use at most half of the event loop's time.
+ * operation starts only after a pause as long as the iteration. Large documents therefore use at most half of the event
+ * loop's time.
  */
 const MAX_ITERATION_MS = 10;
 
@@ -35,7 +36,10 @@ interface CallerQueue {
 export class OperationQueue {
   /** The callers with running or waiting operations, in round-robin order. */
   private readonly callers = new Map<string, CallerQueue>();
-  /** Whether no operation may start: one has started in this iteration of the event loop, or the pause after it is not over. */
+  /**
+   * Whether no operation may start, because an operation has started in this iteration of the event loop, or because the
+   * pause after a long iteration is not over.
+   */
   private isPaused = false;
 
   /**

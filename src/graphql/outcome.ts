@@ -20,7 +20,7 @@ export interface Outcome {
 }
 
 /** The context of a response to an operation. */
-export interface Answering {
+export interface ResponseContext {
   readonly request: OperationRequest;
   readonly notice?: Notice;
 }
@@ -34,27 +34,27 @@ interface Costs {
 }
 
 /** The response to an executed operation. */
-export function answer(result: ExecutionResult, answering: Answering & Costs): Outcome {
-  const body = responseBody(result, answering);
-  const { status: limitStatus } = answering.request.meter;
+export function outcomeOf(result: ExecutionResult, context: ResponseContext & Costs): Outcome {
+  const body = responseBody(result, context);
+  const { status: limitStatus } = context.request.meter;
   // REST reports the limits in headers.
-  if (limitStatus && answering.request.api.name === 'graphql')
-    body.extensions = { cost: costOf(answering, limitStatus), ...body.extensions };
-  return { status: 200, body, notice: answering.notice };
+  if (limitStatus && context.request.api.name === 'graphql')
+    body.extensions = { cost: costOf(context, limitStatus), ...body.extensions };
+  return { status: 200, body, notice: context.notice };
 }
 
 /**
- * The body of a response or of an event. It has no cost: {@link answer} adds the cost to responses. Events have none, since a
- * subscription is charged when it starts.
+ * The body of a response or of an event, without the cost. {@link outcomeOf} adds the cost to responses. Events report no cost,
+ * since a subscription is charged when it starts.
  */
-export function responseBody({ errors, data }: ExecutionResult, { request, notice }: Answering): Body {
+export function responseBody({ errors, data }: ExecutionResult, { request, notice }: ResponseContext): Body {
   const body: Body = errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
   if (notice?.extensions) body.extensions = notice.extensions;
   return body;
 }
 
 /** The response to a rejected operation: no data, and the status of the error. */
-export function refusal(error: unknown, { request, notice }: Answering): Outcome {
+export function refusal(error: unknown, { request, notice }: ResponseContext): Outcome {
   const problem = report(error, request);
   return {
     status: problem.status,
@@ -71,10 +71,10 @@ const ENVELOPE = 1000;
 
 /**
  * Checks the size of a result.
- * @param hasRun whether the changes of successful root fields remain, although the response is rejected.
+ * @param keepsChanges whether the changes of successful root fields remain, although the response is rejected.
  * @throws ProblemError `OPERATION_TOO_COMPLEX`.
  */
-export function bounded(result: ExecutionResult, maxBytes: number, hasRun: boolean): ExecutionResult {
+export function bounded(result: ExecutionResult, maxBytes: number, keepsChanges: boolean): ExecutionResult {
   const { data, errors = [] } = result;
   const isTooLarge =
     errors.some(({ originalError }) => originalError instanceof TooManyBytes) ||
@@ -82,7 +82,7 @@ export function bounded(result: ExecutionResult, maxBytes: number, hasRun: boole
   if (!isTooLarge) return result;
   const message = `The response would be larger than ${maxBytes} bytes. Ask for shorter pages or fewer fields.`;
   const failed = new Set(errors.map(({ path = [] }) => path.length === 1 && path[0]));
-  const run = hasRun ? Object.keys(data ?? {}).filter((key) => !failed.has(key)) : [];
+  const run = keepsChanges ? Object.keys(data ?? {}).filter((key) => !failed.has(key)) : [];
   const details = run.map((key) => ({ path: key, message: 'has run, and its changes remain' }));
   throw new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
 }

@@ -10,7 +10,9 @@ export class PageArgs {
   @PageSize()
   @Field(
     () => Int,
-    nullable(`Page size from the start of the list, {bounds}. The default is ${DEFAULT_PAGE}, except with \`last\`.`),
+    nullable(
+      `The number of items to return from the start of the list, {bounds}. The default is ${DEFAULT_PAGE}, except with \`last\`.`,
+    ),
   )
   first?: number | null;
 
@@ -18,7 +20,7 @@ export class PageArgs {
   after?: string | null;
 
   @PageSize()
-  @Field(() => Int, nullable('Page size from the end of the list, {bounds}.'))
+  @Field(() => Int, nullable('The number of items to return from the end of the list, {bounds}.'))
   last?: number | null;
 
   @Field(() => String, nullable('Only items before this cursor.'))

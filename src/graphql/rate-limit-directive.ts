@@ -40,9 +40,9 @@ type Resolver = GraphQLFieldResolver<unknown, Context>;
  * `resolve` runs for each event.
  *
  * The package creates a generator function in each call. V8 keeps everything that the function references until the next
- * full garbage collection (Node 20 to 26). The package therefore wraps an empty resolver, and receives only the charge. If
- * it wrapped the field's own resolver, V8 would keep the whole request. Reads would then take 4 to 8 % more CPU, and their
- * p99 latency with 16 connections would rise by 12 to 30 %.
+ * full garbage collection (Node 20 to 26). This function therefore gives the package an empty resolver to wrap, and only the
+ * charge as the context. If the package wrapped the field's own resolver, V8 would keep the whole request. Reads would then
+ * take 4 to 8 % more CPU, and their p99 latency with 16 connections would rise by 12 to 30 %.
  */
 export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
   const empty = mapSchema(schema, { [MapperKind.OBJECT_FIELD]: (field) => ({ ...field, resolve: doNothing }) });

@@ -2,7 +2,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
 import type { Notice } from './annotations';
-import { type Answering, refusal } from './outcome';
+import { type ResponseContext, refusal } from './outcome';
 import type { Computation } from './shared-results';
 
 type Answer = IteratorResult<FormattedExecutionResult, undefined>;
@@ -21,14 +21,14 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
 
   constructor(
     private readonly events: AsyncIterator<object>,
-    private readonly answerTo: (event: object) => Computation<FormattedExecutionResult>,
-    private readonly answering: Answering,
+    private readonly respondTo: (event: object) => Computation<FormattedExecutionResult>,
+    private readonly context: ResponseContext,
     /** Called exactly once, when the subscription ends. */
     private readonly onOver: (ended: RunningSubscription) => void,
   ) {}
 
   get notice(): Notice | undefined {
-    return this.answering.notice;
+    return this.context.notice;
   }
 
   /** Ends the subscription. @param problem the reason, reported to the subscriber. */
@@ -43,14 +43,14 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     try {
       const { value, done } = await this.events.next();
       if (!done) {
-        this.coming = this.answerTo(value);
+        this.coming = this.respondTo(value);
         return { value: await this.coming.result, done: false };
       }
     } catch (error) {
       this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
     }
     this.finish();
-    return this.lastWord === undefined ? OVER : { value: refusal(this.lastWord, this.answering).body, done: false };
+    return this.lastWord === undefined ? OVER : { value: refusal(this.lastWord, this.context).body, done: false };
   }
 
   async return(): Promise<Answer> {

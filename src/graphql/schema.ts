@@ -147,6 +147,6 @@ function inOrder(schema: GraphQLSchema, order: readonly string[]): GraphQLSchema
       args: Object.fromEntries(Object.entries(args).reverse()),
     }),
   });
-  // With an empty list, graphql-js collects the types by following the fields, and keeps this order.
+  // With an empty list, graphql-js collects the types in the order in which the fields refer to them.
   return new GraphQLSchema({ ...ordered.toConfig(), types: [] });
 }

@@ -130,11 +130,12 @@ export function withText(given: Parameters, documents: Documents): Parameters {
   const { documentId, extensions, query, ...rest } = given;
   const hash = hashIn(extensions);
   const hasText = query !== undefined && query !== null && query !== '';
-  // A hash that is sent together with the text is left to Apollo Server, which checks and stores it.
+  // If a hash is sent together with the text, Apollo Server checks the hash and stores the text.
   if (documentId === undefined && (hash === undefined || hasText)) return given;
   const isAlone = documentId === undefined || (hash === undefined && !hasText);
   const id = documentId ?? hash;
-  if (!isAlone || typeof id !== 'string') throw malformed('documentId must be a string, sent instead of the query');
+  if (!isAlone || typeof id !== 'string')
+    throw malformed('documentId must be a string, and must not be sent together with query');
   const text = documents.trusted?.textOf(id);
   if (text !== undefined) return { ...rest, query: text };
   // Drops an empty query, since Apollo Server would compare it with the hash.

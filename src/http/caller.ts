@@ -37,7 +37,7 @@ export interface Keys {
    * @param connection the connection on which the client sent the key.
    */
   recognise(key: string, connection?: object): Caller | undefined | Promise<Caller | undefined>;
-  /** Returns the text with which the response explains why {@link recognise} has just rejected a key. */
+  /** Explains, in a text for the response, why {@link recognise} has just rejected a key. */
   rejectionReason(key: string): string;
 }
 
@@ -52,7 +52,7 @@ export interface Identification {
 }
 
 /**
- * Stands for a caller whose key has not been checked. Its requests are not charged, and their headers report a full quota.
+ * Stands for a caller whose key has not been checked. Its requests are not charged. Their responses report a full quota.
  */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 

@@ -124,8 +124,8 @@ function isPage(reply: FastifyReply): boolean {
 }
 
 /**
- * Adds a `Link` header with the URL of the error code's description. The body must contain exactly one code: it is an
- * `Error` object, or a GraphQL response whose errors all have the same code.
+ * Adds a `Link` header with the URL of the error code's description if all codes in the body are the same. An `Error` object
+ * has one code. The errors of a GraphQL response may have different codes.
  */
 function linkToHelp(reply: FastifyReply, payload: unknown, errors: Catalogue): void {
   if (typeof payload !== 'string') return;

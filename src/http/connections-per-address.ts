@@ -8,8 +8,8 @@ const ADDRESS_FRACTION = 1 / 4;
 /**
  * Limits the connections per address. Once at most a quarter of `maxConnections` is free, an address with a quarter of
  * `maxConnections` or more gets no further connections. Without this limit, a single client could use up all connections,
- * for example with idle ones, and Node would reject all other clients. Do not use it behind a proxy, where all connections
- * have the proxy's address.
+ * for example with idle ones, and Node would reject all other clients. Do not use this limit behind a proxy, where all
+ * connections have the proxy's address.
  */
 export function limitConnectionsPerAddress(server: Server): void {
   const open = new Map<string, number>();

@@ -56,8 +56,8 @@ export class Drain {
   }
 
   /**
-   * Ends subscriptions at once, so that their clients reconnect to another instance. Answers requests that arrive on open
-   * connections with `Connection: close`. Then closes all connections.
+   * Ends subscriptions at once, so that their clients reconnect to another instance. Requests that still arrive on
+   * open connections get responses with `Connection: close`. Then closes all connections.
    */
   async finish(): Promise<void> {
     const { app, requests, live } = this;

@@ -2,7 +2,7 @@ import pino, { type Logger } from 'pino';
 
 /** For a single process: bytes to buffer before a write, and maximum bytes per write. */
 const ALONE = { minLength: 64 * 1024, maxWrite: 128 * 1024 };
-/** For several processes on one pipe: writes of up to 4096 bytes (PIPE_BUF in POSIX) are atomic, so lines stay whole. */
+/** For several processes on one pipe: writes of up to 4096 bytes (PIPE_BUF on Linux) are atomic, so lines stay whole. */
 const TOGETHER = { minLength: 4095, maxWrite: 4096 };
 
 const formatters = { level: (level: string) => ({ level }) };

@@ -5,8 +5,8 @@ import { ProblemError } from '../errors/errors';
 import { EventLoopLag } from './event-loop-lag';
 
 /**
- * A caller may have a quarter of the maximum number of requests in progress, or 16, whichever is greater (contract, section
- * 7).
+ * The limit on one caller's requests in progress is a quarter of the limit on all requests in progress, or 16, whichever is
+ * greater (contract, section 7).
  */
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;

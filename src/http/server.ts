@@ -115,7 +115,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     // caller in progress (429), a wrong key (401). Then runs the checks of the route: scope (401, 403), method (405),
     // `Accept` (406).
     ['onRequest', 'early rejection', rejectEarly(requests)],
-    // Waits for the other new requests of this iteration of the event loop, and handles them in one batch.
+    // Waits for the other new requests of this iteration of the event loop, so that all of them are handled in one batch.
     ['onRequest', 'batch', inBatches],
     // Reads and parses the body. Rejects a body that is too large (413), has another media type (415), or is not JSON (400).
     ['parsing', 'body', { install: acceptExactJsonBodies }],

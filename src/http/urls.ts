@@ -12,7 +12,8 @@ const LONG_URL_PATH = '/.long-url';
 
 /**
  * The URL that Fastify routes. A URL that is too long or cannot be decoded is replaced by the path of a route that rejects
- * it. Fastify itself would reject such a URL without running any hooks, so the response would lack the usual headers.
+ * the request. Fastify itself would reject such a URL without running any hooks, so the response would lack the usual
+ * headers.
  */
 export function routableUrl({ url = '/' }: { url?: string }): string {
   if (url.length > MAX_URL_LENGTH) return LONG_URL_PATH;

@@ -59,7 +59,7 @@ export class ChangeResolver {
 
 @InputType({
   description:
-    'Which pet changes to receive: those where the pet matches every given filter, before or after the change.',
+    'Which changes of pets to receive: those where the pet matches every given filter, before or after the change.',
 })
 export class PetChangeFilter {
   @Field(() => [Id], nullable('Pets with these ids.'))
@@ -74,7 +74,7 @@ export class PetChangeFilter {
 
 @InputType({
   description:
-    'Which order changes to receive: those where the order matches every given filter, before or after the change.',
+    'Which changes of orders to receive: those where the order matches every given filter, before or after the change.',
 })
 export class OrderChangeFilter {
   @Field(() => [Id], nullable('Orders with these ids.'))
@@ -87,7 +87,9 @@ export class OrderChangeFilter {
   complete?: boolean | null;
 }
 
-@InputType({ description: 'Which stock changes to receive: those whose current stock matches every given filter.' })
+@InputType({
+  description: 'Which changes of stock to receive: those where the current stock matches every given filter.',
+})
 export class InventoryChangeFilter {
   @Field(() => [Id], nullable('Stock of these pets.'))
   petIds?: bigint[] | null;
@@ -120,7 +122,7 @@ function passesInventory(filter: InventoryChangeFilter) {
 
 @ObjectType({ simpleResolvers: true, description: 'A change to a pet.' })
 class PetChange {
-  @Field(() => ChangeKind, { description: 'What happened to it.' })
+  @Field(() => ChangeKind, { description: 'What happened to the pet.' })
   kind!: ChangeKind;
 
   @Field(() => Id, { description: "The pet's id." })
@@ -132,7 +134,7 @@ class PetChange {
 
 @ObjectType({ simpleResolvers: true, description: 'A change to an order.' })
 class OrderChange {
-  @Field(() => ChangeKind, { description: 'What happened to it; `DELETED` means it was cancelled.' })
+  @Field(() => ChangeKind, { description: 'What happened to the order; `DELETED` means that it was cancelled.' })
   kind!: ChangeKind;
 
   @Field(() => Id, { description: "The order's id." })
@@ -145,7 +147,7 @@ class OrderChange {
 @ObjectType({ simpleResolvers: true, description: "A change to a pet's stock." })
 class InventoryChange {
   @Field(() => ChangeKind, {
-    description: 'What happened to it; `CREATED` means that tracking started, `DELETED` that it ended.',
+    description: 'What happened to the stock; `CREATED` means that tracking started, `DELETED` that tracking ended.',
   })
   kind!: ChangeKind;
 

@@ -19,7 +19,7 @@ export const CategorySortField = enumOf('CategorySortField', 'What categories ca
 });
 export const OrderSortField = enumOf('OrderSortField', 'What orders can be sorted by.', {
   ID: 'By id: the order of placement.',
-  SHIP_DATE: 'By ship date; orders without one come last, or first when descending.',
+  SHIP_DATE: 'By ship date; orders without a ship date come last, or first when descending.',
 });
 export const InventorySortField = enumOf('InventorySortField', 'What inventory entries can be sorted by.', {
   PET_ID: 'By pet id.',

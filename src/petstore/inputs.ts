@@ -90,7 +90,12 @@ export class NewOrder {
 @JsonSchema({ example: { complete: true } })
 @InputType({ description: 'Changes to an order. Omitted fields keep their values.' })
 export class OrderUpdate {
-  @Field(() => Id, nullable('The id of the new pet; null removes the pet. The reservation moves to the new pet.'))
+  @Field(
+    () => Id,
+    nullable(
+      'The id of the pet to order instead. The reservation moves to this pet. Null leaves the order without a pet.',
+    ),
+  )
   petId?: bigint | null;
 
   @Quantity()

@@ -78,5 +78,5 @@ const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, 
 - **Identifiers** are 64-bit integers: read them with a JSON parser that keeps them exact.
 - **Errors** are an \`Error\` object, whose \`status\` is the HTTP status. \`/docs/errors\` says what to do about each \`code\`.
 - **Versions** of a resource have different \`ETag\`s. With \`If-Match\`, a change is made only if the \`ETag\` is still the same.
-- **Limits** are on every response, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429, wait for as long as \`Retry-After\` says.
-- **Keys** are sent in \`X-API-Key\` or as a bearer token, and are optional for what anonymous callers may do.`;
+- **Limits** are reported in every response, in \`X-RateLimit-*\` and \`RateLimit\`. After a 429, wait for as long as \`Retry-After\` says.
+- **Keys** are sent in \`X-API-Key\` or as a bearer token. Operations that anonymous callers may run need no key.`;

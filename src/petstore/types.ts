@@ -59,7 +59,7 @@ export class Category {
 @JsonSchema({ required: [] })
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'An order for a pet.' })
 export class Order {
-  @Field(() => Id, { description: "The order's unique identifier, assigned when it is placed." })
+  @Field(() => Id, { description: "The order's unique identifier, assigned when the order is placed." })
   id!: bigint;
 
   @Field(() => Id, nullable('ID of the pet in the order.'))

@@ -130,8 +130,8 @@ export class Limiter {
   }
 
   /**
-   * The subject with its quota for counting in memory. This is the full quota if Redis is not configured. Otherwise it is
-   * the fallback fraction of the quota, but at least one request.
+   * The subject with the quota that applies while this instance counts in memory. Without Redis, the full quota applies.
+   * Otherwise the fallback fraction of each limit applies, but at least one request.
    */
   private subjectHere(subject: Subject): Subject {
     const { redis, fallbackFraction = 0.5 } = this.options;

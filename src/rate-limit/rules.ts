@@ -8,9 +8,9 @@ import type { State } from './state';
 export type RequestKind = 'counted' | 'free' | 'page';
 
 /**
- * - `allowed`: the cost is taken from both windows;
+ * - `allowed`: the cost is taken from both windows; a free request is taken from the limit on free requests instead;
  * - `limited`: the cost would exceed a window, or the limit on free requests; nothing is taken;
- * - `banned`: the caller continued after too many rejections; nothing is taken, and the ban is not extended;
+ * - `banned`: the caller is banned after too many rejections; nothing is taken, and the ban is not extended;
  * - `too-expensive`: the cost exceeds a whole window, so waiting does not help; nothing is taken.
  */
 export type Verdict = 'allowed' | 'limited' | 'banned' | 'too-expensive';

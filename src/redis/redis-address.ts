@@ -42,8 +42,8 @@ const TLS_FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const
 
 /**
  * Parses a REDIS_URL, and reads its certificates.
- * @throws Error that says what the URL must be. The message quotes only names of parameters and files from the URL. Any
- * other part may belong to a password that was not encoded.
+ * @throws Error that says what the URL must be. The message quotes only names of parameters and files from the URL, since
+ * any other part may belong to a password that was not encoded.
  */
 export function parseRedisAddress(url: string): RedisAddress {
   const start = STARTS.exec(url);

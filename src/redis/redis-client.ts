@@ -121,7 +121,7 @@ function optionsFor(address: RedisAddress, name: string): RedisOptions {
     maxRetriesPerRequest: 0,
     keepAlive: 10_000,
     retryStrategy: backOff,
-    // The master has become a replica, so the client reconnects to the new master.
+    // `READONLY` means that the master has become a replica. The client then reconnects to the new master.
     reconnectOnError: ({ message }) => message.includes('READONLY'),
   };
 }

@@ -10,7 +10,7 @@ import { preconditionOf } from './if-match';
 import type { PreparedOperation } from './prepared-operation';
 import { JSON_TYPE } from './representation';
 import { type RestRequest, variablesOf } from './request-variables';
-import { answer } from './send-result';
+import { sendResult } from './send-result';
 
 export interface RestOptions {
   readonly executor: Executor;
@@ -85,23 +85,23 @@ function run(
   operation: PreparedOperation,
   request: RestRequest,
   reply: FastifyReply,
-  asked: OperationRequest,
+  graphqlRequest: OperationRequest,
 ): Promise<FastifyReply> {
   if (operation.inputs.body && request.body === undefined) throw emptyBody();
   const variables = variablesOf(operation, request);
   const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const restRequest: OperationRequest = {
-    session: asked.session,
-    caller: asked.caller,
-    meter: asked.meter,
-    requestId: asked.requestId,
-    observer: asked.observer,
+    session: graphqlRequest.session,
+    caller: graphqlRequest.caller,
+    meter: graphqlRequest.meter,
+    requestId: graphqlRequest.requestId,
+    observer: graphqlRequest.observer,
     api: REST_API,
     idempotency: key === undefined ? undefined : { header: String(key), operation: operation.id },
     precondition: operation.isConditional ? preconditionOf(request.headers['if-match'], operation) : undefined,
   };
   return executor.run(operation.document, null, variables, restRequest).then((outcome) => {
     if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
-    return answer(operation, outcome.body, request, reply);
+    return sendResult(operation, outcome.body, request, reply);
   });
 }

@@ -198,7 +198,7 @@ function bodyOf(
     if (!variable && getNamedType(own.type) !== getNamedType(field.type))
       throw new Error(`$${own.name} has another type than ${type.name}.${field.name}`);
     if (method === 'PUT' && !required && fallback === undefined)
-      throw new Error(`${type.name}.${field.name} needs a variable with a default, the value of an absent field`);
+      throw new Error(`${type.name}.${field.name} needs a variable with a default, since the field may be absent`);
     return {
       ...formatOf(field, field.type, jsonReader),
       name: field.name,

@@ -17,7 +17,7 @@ interface Page {
  * @param body the GraphQL response.
  * @throws ExpectedError if the operation failed, with REST names in place of GraphQL paths; `NOT_FOUND` if it found nothing.
  */
-export function answer(
+export function sendResult(
   operation: PreparedOperation,
   body: FormattedExecutionResult,
   request: RestRequest,

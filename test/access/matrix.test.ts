@@ -159,9 +159,9 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
     },
   );
 
-  test.each(Object.keys(INVALID))('a caller with an invalid key may use no operation: %s', async (caller) => {
-    // A caller with an invalid key must not be treated as anonymous. So with `none` and `read`, only the operations that
-    // are open to anonymous callers are tested.
+  test.each(Object.keys(INVALID))('a caller with an invalid key cannot use any operation: %s', async (caller) => {
+    // With `none` and `read`, tests only the operations that are open to anonymous callers. If a caller with an invalid
+    // key were treated as anonymous, only these operations would succeed.
     const operations = access === 'write' ? EVERYTHING : EVERYTHING.filter(isOpen);
     await expectRejected(operations, caller, '401 UNAUTHENTICATED');
   });

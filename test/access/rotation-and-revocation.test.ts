@@ -46,7 +46,7 @@ async function read(whole: string, gateway = here): Promise<number> {
 
 const readAll = (...keys: string[]) => Promise.all(keys.map((whole) => read(whole)));
 
-/** Advances the clock by just over five seconds. Instances cache a key for five seconds. */
+/** Advances the clock by just over five seconds, the time for which instances cache a key. */
 function later(): void {
   jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
 }
@@ -57,8 +57,8 @@ function wrong(whole: string, at = 31): string {
   return whole.slice(0, position) + (whole[position] === 'a' ? 'b' : 'a') + whole.slice(position + 1);
 }
 
-describe('a rotated key', () => {
-  test('has a new secret, which is shown once; its other fields do not change', async () => {
+describe('the rotation of a key', () => {
+  test('creates a new secret, which is shown once, and changes no other field', async () => {
     const { id, whole } = await here.createKey({ name: 'Acme', plan: 'PRO', scopes: ['READ'] });
     const { rotateApiKey } = await here.data(ROTATE, { id });
     expect(rotateApiKey).toEqual({
@@ -72,7 +72,7 @@ describe('a rotated key', () => {
     ['a day', undefined, 86_400],
     ['the given time', 60, 60],
   ])(
-    'accepts the old secret for exactly %s, even on a connection that has sent it before',
+    'keeps the old secret valid for exactly %s, even on a connection that has sent this secret before',
     async (_what, given, seconds) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const { id, whole } = await here.createKey();
@@ -86,7 +86,7 @@ describe('a rotated key', () => {
     },
   );
 
-  test('rejects the old secret at once if graceSeconds is 0; other instances reject it within 5 s', async () => {
+  test('with graceSeconds 0, ends the old secret at once, and within 5 s on other instances', async () => {
     const { id, whole } = await here.createKey();
     expect(await read(whole, there)).toBe(200);
     const fresh = await rotate({ id }, 0);
@@ -96,7 +96,7 @@ describe('a rotated key', () => {
     expect(await read(whole, there)).toBe(401);
   });
 
-  test('accepts its last two secrets, even after concurrent rotations, but none after a revocation', async () => {
+  test('keeps only the last two secrets valid, even after concurrent rotations; a revocation ends both', async () => {
     const { id, whole } = await here.createKey();
     const second = await rotate({ id });
     const third = await rotate({ id }, 60);
@@ -107,7 +107,7 @@ describe('a rotated key', () => {
     expect(new Set(await readAll(...secrets))).toEqual(new Set([401]));
   });
 
-  test('at the end of the grace period, ends subscriptions that use the old secret', async () => {
+  test('ends subscriptions that use the old secret at the end of the grace period', async () => {
     const { id, whole } = await here.createKey();
     const client = socketClient(url, { apiKey: whole });
     await rotate({ id }, 60);
@@ -119,7 +119,7 @@ describe('a rotated key', () => {
     client.close();
   });
 
-  test('keeps its quota, ban and idempotency keys', async () => {
+  test("keeps the key's quota, ban and idempotency keys", async () => {
     const key = await here.createKey({ plan: 'ENTERPRISE', perMinute: 3, perDay: 100, scopes: ['WRITE'] });
     const create = async (whole: string) => {
       const { statusCode, headers } = await here.server.inject({
@@ -152,7 +152,7 @@ describe('a rotated key', () => {
     ],
     ['a malformed id', { id: '7' }, { paths: ['id'] }, () => undefined],
     ['an unknown id', { id: 'zzzzzzzzzzzz' }, { code: 'NOT_FOUND', paths: [] }, () => undefined],
-  ])('does not change if its rotation is rejected because of %s', async (_what, variables, expected, prepare) => {
+  ])('changes nothing if it is rejected because of %s', async (_what, variables, expected, prepare) => {
     const key = await here.createKey({ expiresAt: new Date(clock + 60_000).toISOString() });
     await prepare(key);
     const row = () => here.database.query(statement('select * from api_keys where id = $1'), [key.id]);
@@ -181,7 +181,7 @@ describe('a change takes effect at once on the same instance, and within 5 s on 
     expect(await status(there, key)).toEqual(expected);
   });
 
-  test('if it is a new key, even on an instance that rejected the key before', async () => {
+  test('if it is the creation of a key, even on an instance that rejected the key before', async () => {
     const { id, secret } = newKey();
     const key = { headers: { 'x-api-key': `ps_${id}_${secret}` } };
     expect(await status(there, key)).toEqual([401, '60']);
@@ -215,7 +215,7 @@ describe('look-ups of keys', () => {
     const responses: (() => void)[] = [];
     const slow = async (query: Parameters<typeof findUnique>[0]) => {
       const found = await findUnique(query);
-      // The queries of mutations that manage keys omit the hash of the secret. They are not held back.
+      // Queries that omit the hash of the secret belong to mutations that manage keys, and are not held back.
       const isLookUp = query.where.id === id && !query.omit?.secretHash;
       if (isLookUp) await new Promise<void>((resolve) => responses.push(resolve));
       return found;

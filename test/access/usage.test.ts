@@ -159,7 +159,7 @@ describe('usage is shown', () => {
     expect(log.texts.filter((text) => /from usage_days/.test(text))).toHaveLength(1);
   });
 
-  test('to admins as one sum for all anonymous callers, but not to anonymous callers themselves', async () => {
+  test('to admins for all anonymous callers together, but not to anonymous callers themselves', async () => {
     const sum = async () => (await topCallers('first: 100')).find(([id]) => id === undefined)?.[1] ?? 0;
     const before = await sum();
     for (const remoteAddress of ['192.0.2.1', '192.0.2.2', '2001:db8::1'])

@@ -53,7 +53,7 @@ describe('before anything is compiled', () => {
     put('prisma/generate.mjs', "process.stderr.write('generating fails\\n'); process.exit(1);");
     const start = () => run([join(directory, 'src/app/prestart.cjs')]);
     const stdout = 'Compiling: the first start takes a while …\n';
-    const failure = 'petstore-gateway: the Prisma client could not be generated: node prisma/generate.mjs\n';
+    const failure = 'petstore-gateway: node prisma/generate.mjs could not generate the Prisma client\n';
     expect(await start()).toEqual({ code: 1, stdout, stderr: `generating fails\n${failure}` });
     put('prisma/generate.mjs', "process.stdout.write('generating\\n')");
     expect(await start()).toEqual({ code: 0, stdout: `${stdout}generating\n`, stderr: '' });

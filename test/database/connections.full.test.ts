@@ -227,7 +227,7 @@ onPostgres('on PostgreSQL', () => {
       await run('drop sequence runs');
     });
 
-    test('are not retried when their connection is lost, and other statements are not affected', async () => {
+    test('are not retried when their connection is lost, and statements on other connections are not affected', async () => {
       const lost = run('insert into things select 1 from pg_sleep(0.5)').then(
         () => 'done',
         ({ message }) => message,

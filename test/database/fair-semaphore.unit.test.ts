@@ -73,7 +73,7 @@ test('waiting callers are served round-robin, and the requests of one caller in 
 test('a waiting request is rejected at its deadline, and when its client disconnects', async () => {
   const { queue, enter } = scene(1);
   await enter('a0');
-  await expect(queue.acquire(work('b', 20))).rejects.toThrow('took longer than the 20 ms');
+  await expect(queue.acquire(work('b', 20))).rejects.toThrow('took longer than the limit of 20 ms');
   const left = work('b');
   const waiting = queue.acquire(left);
   left.deadline.end();

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { EmbeddedServer } from '../../src/database/embedded/server';
+import type { EmbeddedServer } from '../../src/database/embedded/embedded-server';
 import { type MigrationConnection, migrate, migrationsOn } from '../../src/database/migrations';
 import { TEST_DATABASE_URL } from '../helper/database';
 import { startPrepared } from '../helper/prepared';

@@ -1,5 +1,5 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
-import { PostgresServer } from '../../src/database/postgres/database-server';
+import { PostgresServer } from '../../src/database/postgres/postgres-server';
 import { freePort } from '../helper/free-port';
 
 const AUTHENTICATION_OK = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0]);

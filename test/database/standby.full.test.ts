@@ -67,7 +67,7 @@ onOwnServer('with PostgreSQL', () => {
     });
 
     test('a connection is replaced after a write on it failed because the server is read-only', async () => {
-      // Open sessions keep this setting after the reset, so their connections stay read-only, as after a failover.
+      // Sessions that start with this setting keep it after the reset. So they stay read-only, as after a failover.
       await direct.query('alter database postgres set default_transaction_read_only to on');
       await direct.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
       await until(async () => (await readiness()) === 503, 2);

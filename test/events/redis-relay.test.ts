@@ -14,7 +14,7 @@ interface Instance {
 
 const COLUMNS = Object.entries(TOYS.columns);
 
-/** @param patienceMs the time limit for connecting, in milliseconds. The default is long for busy machines. */
+/** @param patienceMs the time limit for connecting, in milliseconds. The default suits busy machines. */
 async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = {}): Promise<Instance> {
   const heard: Change[] = [];
   const states: RelayState[] = [];
@@ -95,7 +95,7 @@ withServer('with Redis', () => {
 
   test('a connection that responds is kept; while Redis is down, the state of each relay is "alone"', async () => {
     const [one, two] = [await start(), await start()];
-    // Waits for more than three ping intervals. A relay that gets no response would notice this by then.
+    // Waits for more than three ping intervals. By then, a relay that got no response would have changed its state.
     await new Promise((resolve) => setTimeout(resolve, 1800));
     expect([one.states, two.states]).toEqual([[], []]);
     await server.kill();

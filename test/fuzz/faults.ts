@@ -28,7 +28,7 @@ export function faultsOfRest(request: FuzzedRequest, response: Response): string
   const { statusCode: status, payload } = response;
   const faults = commonFaults(response);
   const isEmpty = request.method === 'HEAD' || status === 204 || status === 304;
-  if (isEmpty) return payload === '' ? faults : [...faults, `a body with ${status}`];
+  if (isEmpty) return payload === '' ? faults : [...faults, `a body with status ${status}`];
   return status >= 400 && !isPage(response)
     ? [...faults, ...problemFaults(parsed(payload) as Problem, status)]
     : faults;
@@ -47,7 +47,7 @@ export function faultsOfGraphQL(schema: GraphQLSchema, request: FuzzedRequest, r
   const http = data === undefined && (status !== 200 || request.headers.accept === undefined) ? status : undefined;
   for (const { message, extensions } of errors ?? []) faults.push(...problemFaults({ message, ...extensions }, http));
   if (data === undefined) return faults;
-  if (status !== 200) faults.push(`data with ${status}`);
+  if (status !== 200) faults.push(`data with status ${status}`);
   return data === null ? faults : [...faults, ...dataFaults(schema, request, data)];
 }
 
@@ -56,8 +56,8 @@ function commonFaults(response: Response): string[] {
   const faults: string[] = [];
   if (statusCode >= 500 || statusCode < 200) faults.push(`status ${statusCode}`);
   const missing = LIMIT_HEADERS.filter((name) => headers[name] === undefined);
-  if (missing.length) faults.push(`without ${missing.join(', ')}`);
-  if (headers['set-cookie'] !== undefined || headers['x-powered-by'] !== undefined) faults.push('a header too many');
+  if (missing.length) faults.push(`without the headers ${missing.join(', ')}`);
+  if (headers['set-cookie'] !== undefined || headers['x-powered-by'] !== undefined) faults.push('a forbidden header');
   const text = `${JSON.stringify(headers)}\n${payload}`;
   const leak = isPage(response) ? null : INTERNALS.exec(text);
   if (leak) faults.push(`reveals internals: ${text.slice(Math.max(0, leak.index - 40), leak.index + 80)}`);
@@ -68,9 +68,9 @@ function commonFaults(response: Response): string[] {
 function problemFaults(problem: Problem | undefined, http?: number): string[] {
   const { code, status, message } = problem ?? {};
   const faults: string[] = [];
-  if (typeof message !== 'string' || !message || message.length > 500) faults.push('no message, or a long one');
+  if (typeof message !== 'string' || !message || message.length > 500) faults.push('a missing or overlong message');
   if (CATALOGUE.get(String(code))?.status !== status) faults.push(`code ${code} with status ${status}`);
-  if (http !== undefined && status !== http) faults.push(`status ${status} in HTTP's ${http}`);
+  if (http !== undefined && status !== http) faults.push(`error status ${status} with HTTP status ${http}`);
   if (Number(status) >= 500) faults.push(`error ${code}`);
   return faults;
 }

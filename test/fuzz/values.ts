@@ -69,7 +69,7 @@ export const anyJson: fc.Arbitrary<string> = fc.oneof(
   { arbitrary: nested, weight: 1 },
 );
 
-/** Generates `one` most of the time, and `other` once in `times` + 1 times. */
+/** Generates `other` for one in `times` + 1 values, and `one` for the rest. */
 export function mostly<T>(one: fc.Arbitrary<T>, other: fc.Arbitrary<T>, times = 6): fc.Arbitrary<T> {
   return fc.oneof({ arbitrary: one, weight: times }, { arbitrary: other, weight: 1 });
 }

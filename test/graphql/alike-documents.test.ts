@@ -74,7 +74,7 @@ test.each<[what: string, first: string, others: string[]]>([
     expect(await responseTo(other)).toEqual(await responseTo(other, { 'idempotency-key': 'alone' }));
 });
 
-test('a document that differs from a known document only in literals runs as the known document with variables', () => {
+test('for a document that differs from a known document only in literals, the known document runs, with the literals as variables', () => {
   const documents = new AlikeDocuments(contractSchema(toyDomains()), 5000);
   const known = '{ toys(first: 5, filter: { ids: ["1", 2], name: "Train" }) { nodes { id } } }';
   documents.add(parse(known));

@@ -84,7 +84,7 @@ function onRequest(message: unknown): void {
   connection.hear('sent', `${request.method} ${request.url} HTTP/1.1\r\n\r\n`);
 }
 
-/** @param written the direction of writes to the socket: `sent` by a client, `received` from a server. */
+/** @param written how data written to the socket counts: `sent` on a client's socket, `received` on a server's. */
 function begin(socket: Socket, written: 'sent' | 'received'): Connection {
   const connection = new Connection();
   connections.set(socket, connection);

@@ -16,7 +16,7 @@ const BOUNDS = { queue: 1000, requestTimeoutMs: 60_000 };
 /** Empty databases that no test file uses at present. They are reused because creating one takes long. */
 const idle = perWorker('databases', () => ({ embedded: [] as Database[], urls: [] as string[] }));
 
-/** Returns a migrated, empty database for a test file. Its `drop` makes it available to other test files. */
+/** Returns a migrated, empty database for a test file. `drop` makes the database available to other test files. */
 export async function createDatabase(): Promise<{ database: Database; url?: string; drop(): Promise<void> }> {
   return TEST_DATABASE_URL ? onServer(TEST_DATABASE_URL) : embedded();
 }

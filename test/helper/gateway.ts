@@ -119,10 +119,11 @@ interface Kept {
 const kept = perWorker('gateways', () => ({ idle: [] as Kept[], files: 0 }));
 
 /**
- * Starts the application with `environment` as its process environment. Without arguments, it may return the emptied gateway
- * of an earlier test file. Requests then come from an unused address. `startGateway({})` starts a new gateway.
+ * Starts the application with `environment` as its process environment. Without arguments, this function can return the
+ * emptied gateway of an earlier test file. Requests then come from an unused address. `startGateway({})` always starts
+ * a new gateway.
  * @param created the database to use; by default a new one.
- * @param domains the domains to serve; by default those of the gateway.
+ * @param domains the domains to serve; by default the domains of the product.
  */
 export async function startGateway(
   environment?: Record<string, string>,

@@ -1,4 +1,4 @@
-// Runs before and after all tests. Uses separate processes, because Jest would load their modules as it does for tests.
+// Runs before and after all tests. Starts separate processes, because in this process Jest loads modules as for tests.
 const { spawnSync } = require('node:child_process');
 const { join } = require('node:path');
 

@@ -54,7 +54,7 @@ export class Load {
   }
 }
 
-/** Limits the wait for a response. If a worker dies while it receives a connection, the connection is never closed. */
+/** Limits the wait for a response, because a connection is never closed if a worker dies while accepting it. */
 const TIMEOUT_MS = 30_000;
 
 /** Sends one request. @returns its outcome. */

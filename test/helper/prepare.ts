@@ -1,4 +1,4 @@
 import { prepare } from './prepared';
 
-// `global.cjs` runs this file in a separate process, because it cannot load TypeScript itself.
+// `global.cjs` cannot load TypeScript, so it runs this file in a separate process.
 void prepare();

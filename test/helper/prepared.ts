@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDirectory } from '../../src/database/embedded/cluster';
-import { EmbeddedServer } from '../../src/database/embedded/server';
+import { EmbeddedServer } from '../../src/database/embedded/embedded-server';
 import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
 import { openDatabase } from '../../src/database/open';
 import { PROJECT } from './command';

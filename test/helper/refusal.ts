@@ -18,7 +18,7 @@ export interface Refusal {
 export async function refusalOf(gateway: Gateway, query: string, variables?: object): Promise<Refusal> {
   const { status: http, data, errors } = await gateway.graphql(query, variables);
   const [error] = errors;
-  if (!error || errors.length > 1) throw new Error(`not refused: ${JSON.stringify({ data, errors })}`);
+  if (!error || errors.length > 1) throw new Error(`expected exactly one error: ${JSON.stringify({ data, errors })}`);
   const { code, status, details = [] } = error.extensions as unknown as Refusal;
   return { http, code, status, message: error.message, details, paths: details.map(({ path }) => path) };
 }

@@ -2,7 +2,7 @@
 export async function until(condition: () => boolean | Promise<boolean>, seconds = 15): Promise<void> {
   const end = Date.now() + seconds * 1000;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`not so within ${seconds} seconds: ${condition}`);
+    if (Date.now() > end) throw new Error(`The condition did not hold within ${seconds} seconds: ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

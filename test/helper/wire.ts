@@ -19,6 +19,6 @@ export function exchange(url: string, text: string): Promise<string> {
 /** Parses a response. @throws Error if it is incomplete. */
 export function parseResponse(text: string): Response {
   const [response] = responsesIn(Buffer.from(text).toString('latin1'));
-  if (!response) throw new Error(`no whole response: ${text}`);
+  if (!response) throw new Error(`incomplete response: ${text}`);
   return response;
 }

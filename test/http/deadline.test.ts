@@ -11,7 +11,7 @@ import { until } from '../helper/until';
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 
 const LIMIT_MS = 700;
-const SLOW = 'This took longer than the 700 ms that a request may take, and was cancelled.';
+const SLOW = 'The request took longer than the limit of 700 ms, and was cancelled.';
 const ORDER = 'mutation { placeOrder(input: { petId: 1, quantity: 1 }) { id } }';
 
 onPostgres('while another transaction locks the inventory', () => {

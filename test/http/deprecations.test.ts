@@ -7,7 +7,7 @@ const { buildSchema } = schemas;
 
 function deprecateSome(schema: GraphQLSchema): GraphQLSchema {
   const [pet, item] = ['Pet', 'InventoryItem'].map((name) => schema.getType(name));
-  if (!isObjectType(pet) || !isObjectType(item)) throw new Error('misses types');
+  if (!isObjectType(pet) || !isObjectType(item)) throw new Error('the schema has no type Pet or InventoryItem');
   const pets = schema.getQueryType()?.getFields().pets;
   mark(
     pet.getFields().categoryId,
@@ -24,7 +24,7 @@ function deprecateSome(schema: GraphQLSchema): GraphQLSchema {
 
 function mark(element: { astNode?: unknown } | undefined, directives: string): void {
   const [definition] = parse(`type T { f: Int ${directives} }`).definitions;
-  if (!element || definition?.kind !== Kind.OBJECT_TYPE_DEFINITION) throw new Error(`nothing to mark ${directives}`);
+  if (!element || definition?.kind !== Kind.OBJECT_TYPE_DEFINITION) throw new Error(`no element for ${directives}`);
   element.astNode = definition.fields?.[0];
 }
 

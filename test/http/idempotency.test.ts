@@ -130,7 +130,7 @@ describe('a different request with the same key gets 422', () => {
   });
 });
 
-test('each caller has separate idempotency keys; a caller that has lost the scope gets no replay', async () => {
+test('equal keys of different callers are independent; a caller that has lost the scope gets no replay', async () => {
   const [one, other] = [await gateway.createKey(), await gateway.createKey()];
   for (const [headers, id] of [
     [one.headers, 4],

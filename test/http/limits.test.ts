@@ -359,7 +359,7 @@ test('BAN_AFTER sets the number of rejections before a ban; BAN_SECONDS and BAN_
   await strict.close();
 });
 
-describe('a request with a key is not affected by a ban of its address', () => {
+describe('a request with a key, sent from a banned address,', () => {
   const from = '192.0.2.9';
   let key: TestKey;
   beforeAll(async () => {
@@ -367,12 +367,15 @@ describe('a request with a key is not affected by a ban of its address', () => {
     expect((await repeat(81, PETS, ANONYMOUS, from)).code).toBe('KEY_BANNED');
   });
 
-  test.each(['/pets', '/openapi.json', '/docs/rest', '/livez', '/nothing'])('at %s', async (url) => {
-    const { status, told } = await ask(gateway, `GET ${url}`, { headers: key.headers, from });
-    expect([status, told.retryAfter]).toEqual([url === '/nothing' ? 404 : 200, undefined]);
-  });
+  test.each(['/pets', '/openapi.json', '/docs/rest', '/livez', '/nothing'])(
+    'is not affected by the ban: GET %s',
+    async (url) => {
+      const { status, told } = await ask(gateway, `GET ${url}`, { headers: key.headers, from });
+      expect([status, told.retryAfter]).toEqual([url === '/nothing' ? 404 : 200, undefined]);
+    },
+  );
 
-  test('and gets 503, not 429, while keys cannot be looked up', async () => {
+  test('gets 503, not 429, while keys cannot be looked up', async () => {
     const { headers } = await gateway.createKey();
     const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     jest.spyOn(gateway.database.prisma.apiKey, 'findUnique').mockRejectedValue(down as never);
@@ -382,7 +385,7 @@ describe('a request with a key is not affected by a ban of its address', () => {
     expect((await send('GET /pets', ANONYMOUS)).status).toBe(429);
   });
 
-  test('and gets 503, not 429, during overload, when no key is looked up', async () => {
+  test('gets 503, not 429, during overload, when no key is looked up', async () => {
     const busy = await gateway.another({ BAN_AFTER: '2' });
     await Promise.all(Array.from({ length: 63 }, () => ask(busy, 'GET /pets', { headers: ANONYMOUS, from })));
     for (let i = 0; i < 6; i++) {

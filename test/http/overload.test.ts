@@ -29,7 +29,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   mine = await gateway.createKey();
   other = await gateway.createKey();
-  // Looks up both keys in advance. Before the look-up of its key, a request does not count towards the limit per caller.
+  // Looks up both keys, because a request counts towards the limit per caller only after the look-up of its key.
   for (const { headers } of [mine, other]) await ask(gateway, 'GET /rate_limit', { headers });
 });
 afterEach(leaveAll);

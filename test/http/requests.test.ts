@@ -171,7 +171,7 @@ describe('GET /graphql', () => {
     },
   );
 
-  test.each(['GET', 'HEAD'])('runs no mutation, whether the method is GET or HEAD: %s', async (method) => {
+  test.each(['GET', 'HEAD'])('and HEAD run no mutation: %s', async (method) => {
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
       const answer = await ask(gateway, `${method} /graphql?${new URLSearchParams({ query: CREATE })}`, { headers });
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);

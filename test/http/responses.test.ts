@@ -33,7 +33,7 @@ function failWith(error: Error): void {
     jest.spyOn(gateway.database, method).mockRejectedValue(error);
 }
 
-describe('every response has the common headers and the format of its interface, and is charged its cost', () => {
+describe('a request is charged its cost; its response has the common headers and the format of its interface', () => {
   test.each(RESPONSES)('$status for $name', async (row) => {
     const { cost = 1, status, on } = row;
     const caller = await callerAs(row.as, Math.max(cost, 1));

@@ -91,7 +91,7 @@ const REX = '"data":{"pet":{"name":"Rex","__typename":"Pet"}}';
 describe.each([
   ['with other documents allowed', () => open],
   ['with other documents rejected', () => closed],
-])('trusted documents, %s', (_name, gateway) => {
+])('trusted documents, %s,', (_name, gateway) => {
   test.each<[string, object]>([
     ["with Apollo's extension", { extensions: apollo(sha256(PET)) }],
     [
@@ -151,7 +151,7 @@ describe.each([
     expect([status, code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('can be requested by documentId; an unknown documentId gets 404', async () => {
+  test('are not found by an unknown documentId, which gets 404', async () => {
     for (const documentId of ['', 'nobody', `sha256:${sha256(UNLISTED)}`, '__proto__']) {
       const { status, code } = await post(gateway(), { documentId, variables });
       expect([status, code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);

@@ -103,7 +103,7 @@ export class Normaliser {
     return `"${field}":«message»`;
   }
 
-  /** The headers of a response to `caller`, one per line: first the quota, then the others sorted by name. */
+  /** The headers of a response to `caller`, one per line: first the quota, then the other headers sorted by name. */
   headers(headers: Headers, caller: string): string[] {
     const lines = Object.entries(headers)
       .filter(

@@ -150,7 +150,7 @@ function fieldText(schema: GraphQLSchema, field: GraphQLField<unknown, unknown>,
     .map((given) => given.filter(Boolean).join(', '));
   const inner = isCompositeType(type) && !isUnionType(type) ? selection(schema, type, depth - 1) : fc.constant('');
   return fc.tuple(args, inner).map(([given, body]) => {
-    // Fields with the same name can have different arguments, so those with arguments or selections get unique aliases.
+    // Fields of the same name can have different arguments, so fields with arguments or selections get unique aliases.
     const alias = given || body ? `a${++aliases}: ` : '';
     return `${alias}${field.name}${given && `(${given})`} ${body}`.trim();
   });

@@ -84,7 +84,7 @@ export class Net {
     return { name: `anonymous ${host}`, headers: { 'x-forwarded-for': `203.0.113.${host}` } };
   }
 
-  /** Creates an API key. Not recorded. @param input fields of `NewApiKey` beside the name. */
+  /** Creates an API key. Not recorded. @param input fields of `NewApiKey` other than the name. */
   async key(name: string, input: object = {}): Promise<Caller & { id: string; secret: string }> {
     const document = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { id } } }';
     const { json } = await this.exchange('POST', '/graphql', {
@@ -463,7 +463,7 @@ function withRootPaths(text: string): string {
   return text.replace(/"path":\["(\w+)"[^\]]*\]/g, '"path":["$1"]');
 }
 
-/** Hides the remaining requests in a message that has no quota headers to compare them with. */
+/** Hides the remaining requests in a message, because there are no quota headers to compare the numbers with. */
 function withoutQuota(text: string): string {
   return text.replace(/"remaining":\{"minute":\d+,"day":\d+\}/g, '"remaining":«left»');
 }

@@ -5,7 +5,7 @@ import { browserTest, enterKey, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();
 
-/** Opens a page with the admin key. Without a browser cache, the pages exceed the quota of an anonymous caller. */
+/** Opens a page with the admin key, because without a cache the pages exceed the quota of an anonymous caller. */
 const open = (path?: string, options: object = {}) =>
   browsing.open(path, { extraHTTPHeaders: { 'x-api-key': ADMIN_KEY }, ...options });
 

@@ -60,7 +60,7 @@ describe('the rules', () => {
             const then = at + (status.retryAfterMs ?? Number.NaN);
             const onTime = take({ ...state }, quota, cost, kind, bans, then);
             const early = take({ ...state }, quota, cost, kind, bans, then - 1);
-            // The wait of a banned caller lasts until the used-up quota resets. A free request may be allowed earlier.
+            // A banned caller must wait until the used-up quota resets. Only a free request can be allowed earlier.
             return { onTime, early: kind === 'counted' && early === 'allowed' };
           });
         refused += verdicts.length;
@@ -71,7 +71,7 @@ describe('the rules', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  test('never report fewer than 0 remaining, or a window that has ended', () => {
+  test('never report fewer than 0 remaining requests, or a window that has ended', () => {
     fc.assert(
       fc.property(requests, (sequence) => {
         const wrong = run(sequence).flatMap(({ status, at }) =>

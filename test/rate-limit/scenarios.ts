@@ -57,7 +57,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', wait: 49_999, is: { ...limited, retryAfterMs: 1 } },
     { ask: 'counted', wait: 1, is: { ...allowed, minute: 59, retryAfterMs: undefined } },
   ],
-  'a request is charged its full cost or rejected and charged nothing': [
+  'a request is either allowed and charged its full cost, or rejected and charged nothing': [
     { ask: 'counted', cost: 58, is: { ...allowed, minute: 2, day: 942 } },
     { ask: 'counted', cost: 3, is: { ...limited, minute: 2, day: 942, inForce: 'minute', remaining: 2 } },
     { ask: 'counted', cost: 2, is: { ...allowed, minute: 0, day: 940 } },
@@ -107,7 +107,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'free', is: { ...limited, inForce: 'uncounted', retryAfterMs: 40_000, minute: 0 } },
     { ask: 'free', wait: 40_000, is: allowed },
   ],
-  'the 20th rejection bans the caller from all requests for 60 seconds': [
+  'the 20th rejection bans the caller for 60 seconds, also from free requests': [
     useUpMinute,
     { ask: 'counted', wait: 30_000, times: 19, is: { ...limited, retryAfterMs: 30_000, bannedIn: undefined } },
     { ask: 'counted', is: { ...limited, retryAfterMs: 60_000, bannedIn: 60_000 } },
@@ -205,7 +205,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', is: limited },
     { ask: 'counted', quota: [300, 10_000], is: { ...allowed, minute: 239, day: 9939 } },
   ],
-  'a lower plan applies at once, and remaining is never below zero': [
+  'a lower plan applies at once, and the remaining requests are never below zero': [
     { ask: 'counted', quota: [300, 10_000], cost: 200, is: { ...allowed, minute: 100 } },
     { ask: 'counted', quota: [60, 100], is: { ...limited, minute: 0, day: 0, inForce: 'day' } },
   ],

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-describe('GET /pets/{petId} is deprecated', () => {
+describe('only GET /pets/{petId} is deprecated:', () => {
   test.each<[on: string, status: number, headers: Record<string, string>]>([
     ['GET /pets/1', 200, {}],
     ['HEAD /pets/1', 200, {}],

@@ -133,7 +133,7 @@ describe('Content-Type', () => {
   });
 
   test.each(['OPTIONS /pets', 'OPTIONS /pets/1', 'OPTIONS /graphql', 'DELETE /pets/2'])(
-    '%s may have the type application/json without a body',
+    '%s is accepted with Content-Type: application/json and no body',
     async (on) => {
       const declared = await send(gateway, on, '', { 'content-type': 'application/json' });
       expect(declared).toMatchObject({ status: 204, text: '' });

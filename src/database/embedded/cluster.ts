@@ -27,7 +27,7 @@ export interface OpenDirectory {
 
 /**
  * Locks a data directory, and creates it if it does not exist.
- * @throws Error with a one-line message if another process has the directory open, or its disk is full.
+ * @throws Error with a one-line message if another process has the directory open, or the disk is full.
  */
 export function claimDirectory(directory: string): ClaimedDirectory {
   makeDataDirectory(directory);
@@ -61,7 +61,7 @@ export async function openCluster(directory: string, space: DiskSpace): Promise<
   if (version !== undefined && version !== MAJOR_VERSION) {
     throw new Error(
       `${cluster} holds a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
-        'To move it, run `npm run dump` with the version of the gateway that wrote it, and `npm run restore` with this one, into a new DATA_DIR.',
+        'To move the data, run `npm run dump` with the version of the gateway that wrote it. Then run `npm run restore` with this version and a new DATA_DIR.',
     );
   }
   space.take();
@@ -109,9 +109,9 @@ function versionOf(directory: string): string | undefined {
 }
 
 /**
- * `max_wal_size` is so high that it is never reached, since only {@link Upkeep} makes checkpoints. When the log since the
- * last checkpoint has half this size, PostgreSQL requests a checkpoint from its checkpointer process. PGlite has no such
- * process, and would hang. (With the default of 1 GB, PGlite 0.4.3 hung forever after 540 MB.)
+ * `max_wal_size` is so high that it is never reached. When the log since the last checkpoint has half this size, PostgreSQL
+ * requests a checkpoint from its checkpointer process. PGlite has no such process, and would hang. (With the default of
+ * 1 GB, PGlite 0.4.3 hung forever after 540 MB.) {@link Upkeep} makes the checkpoints instead.
  *
  * `wal_recycle=off` deletes old log files after a checkpoint. Recycled files would keep the log at its largest size.
  */

@@ -21,7 +21,7 @@ export function createState(): ConnectionState {
 
 /**
  * Called by the worker before it sends `bytes` more bytes. Blocks the worker's thread until the client has read enough,
- * since PGlite cannot pause a statement in any other way. The client reads in a different thread.
+ * since PGlite cannot pause a statement in any other way. The client reads in a different thread, which is not blocked.
  */
 export function waitForReader(state: ConnectionState, bytes: number): void {
   for (let unread = Atomics.load(state, UNREAD); unread > MAX_UNREAD; unread = Atomics.load(state, UNREAD))

@@ -6,8 +6,8 @@ const LOCK = /^lock\.([1-9][0-9]*)$/;
 const ATTEMPTS = 100;
 
 /**
- * The locks held by this process. A lock file with the pid of this process may also be left over from an earlier process
- * with the same pid.
+ * The locks held by this process. A lock file with the pid of this process does not prove that this process holds the lock:
+ * the file may be left over from an earlier process with the same pid.
  */
 const held = new Map<string, number>();
 
@@ -19,7 +19,8 @@ const held = new Map<string, number>();
  * The lock is a numbered file, such as `lock.7`, that identifies its owner. The file with the highest number is the current
  * lock. To replace the lock of an owner that has ended, a process creates the file with the next number. `link` is atomic:
  * only one process succeeds, and other processes never see an incomplete file. Numbers are never reused. A process that has
- * read an outdated list of files creates a file whose number is not the highest. It then notices this, and tries again.
+ * read an outdated list of files creates a file whose number is not the highest. The process then deletes this file, and
+ * tries again.
  * @returns a function that releases the lock.
  * @throws Error that names the owner of the lock, if the owner is still running.
  */
@@ -37,7 +38,7 @@ export function lockDirectory(directory: string): () => void {
       if (newestIn(path) === next) return hold(path, next);
       rmSync(lockFile(path, next), { force: true });
     }
-    throw new Error(`${directory} could not be locked: other processes keep trying to take it.`);
+    throw new Error(`${directory} could not be locked, because other processes keep trying to lock it.`);
   } finally {
     rmSync(mine, { force: true });
   }

@@ -44,7 +44,7 @@ export class DiskSpace {
     if (!this.isReserved) this.reserve();
   }
 
-  /** Whether there is space for the next transaction's writes. The check takes 2 µs, a write takes milliseconds. */
+  /** Whether there is space for the next transaction's writes. The check takes 2 µs, and a write takes milliseconds. */
   isEnough(): boolean {
     const left = this.left();
     return left >= MARGIN && (this.isReserved || (left >= MARGIN + RESERVE && this.reserve()));
@@ -59,8 +59,8 @@ export class DiskSpace {
   }
 
   /**
-   * The free space in bytes. A file system that cannot report its free space reports a size of 0. Its free space counts as
-   * unlimited.
+   * The free space in bytes. A file system that cannot report its free space reports a total size of 0. Its free space then
+   * counts as unlimited.
    */
   private left(): number {
     const { blocks, bavail, bsize } = statfsSync(this.directory);

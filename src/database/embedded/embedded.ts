@@ -4,7 +4,7 @@ import { migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from '../postgres/bounded-pool';
 import { Connections } from '../postgres/connections';
 import { claimDirectory, MAJOR_VERSION } from './cluster';
-import { EmbeddedServer } from './server';
+import { EmbeddedServer } from './embedded-server';
 import { Upkeep } from './upkeep';
 
 /**

@@ -270,7 +270,8 @@ class Connection {
 
   /**
    * Handles the first message (PostgreSQL documentation, "Message Flow": "Start-up", "SSL Session Encryption", "Canceling
-   * Requests in Progress"). A running statement cannot be cancelled, so a cancel request only ends its connection.
+   * Requests in Progress"). A running statement cannot be cancelled. So a cancel request has no effect, and its own
+   * connection is closed.
    */
   private startUp(first: Buffer): void {
     const kind = first.readUInt32BE(4);

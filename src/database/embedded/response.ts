@@ -47,8 +47,9 @@ export class ResponseBuffer {
   }
 
   /**
-   * Removes each ReadyForQuery, but keeps its status. {@link end} then adds a single ReadyForQuery. After an error in the
-   * extended protocol, PGlite sends ReadyForQuery at once and again at Sync. PostgreSQL sends it only at Sync.
+   * Removes each ReadyForQuery, but keeps its status. {@link end} then adds a single ReadyForQuery. Otherwise the client would
+   * receive two after an error in the extended protocol: PGlite sends ReadyForQuery at once and again at Sync. PostgreSQL
+   * sends it only at Sync.
    */
   private scan(): void {
     const { buffer } = this;

@@ -57,14 +57,14 @@ export function readDump(file: string): string {
     throw new Error(`${file} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
   if (!dump.startsWith(FIRST_LINE)) {
-    throw new Error(`${file} is not a dump of the gateway. Write one by: npm run -s dump > FILE`);
+    throw new Error(`${file} is not a dump of the gateway. To create a dump, run: npm run -s dump > FILE`);
   }
   if (!dump.trimEnd().endsWith(END)) throw new Error(`${file} is incomplete: its end is missing.`);
   return dump;
 }
 
 /**
- * Creates the embedded database in `directory` from a dump. If this fails, no part of the database remains.
+ * Creates the embedded database in `directory` from a dump. If the restore fails, no part of the database remains.
  * @throws Error with a one-line message if there is a database already, a statement fails, or the disk is full.
  */
 export async function restoreDirectory(directory: string, dump: string): Promise<void> {

@@ -7,7 +7,7 @@ import { vacuum } from './vacuum';
  */
 const LOG_BYTES = 32 * 1024 * 1024;
 const EVERY_MS = 5_000;
-/** Tables are usually vacuumed when writes pause. If writes do not pause, they are vacuumed after this many checks. */
+/** Tables are usually vacuumed when writes pause. If writes do not pause, tables are vacuumed after this many checks. */
 const MOST_BUSY = 120;
 
 /** Selects the position of the write-ahead log, and how many bytes were written to it since the last checkpoint. */

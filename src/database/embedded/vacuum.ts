@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 
 /**
  * Selects the tables in which a fifth of the rows has changed since the last vacuum, similar to autovacuum. `isUrgent` marks
- * tables with more dead than live rows. Selects no tables while the disk is full.
+ * tables with over 10,000 more dead rows than live rows. Selects no tables while the disk is full.
  */
 const CHANGED = `select relid::regclass as table, n_dead_tup > rows + 10000 as "isUrgent"
 from (
@@ -16,7 +16,7 @@ where n_mod_since_analyze > 0.2 * rows + 1000
  * Replaces autovacuum, which PGlite does not have: makes the space of dead rows reusable, and updates the planner's
  * statistics. A vacuum takes milliseconds, or seconds if a million rows have changed. No other statement runs during this
  * time.
- * @param isTime whether to vacuum all changed tables. Otherwise only tables with more dead than live rows are vacuumed.
+ * @param isTime whether to vacuum all changed tables. Otherwise only urgent tables are vacuumed.
  */
 export async function vacuum(client: Client, isTime: boolean): Promise<void> {
   await client.query('select pg_stat_force_next_flush()'); // includes the changes of the last second

@@ -133,7 +133,7 @@ export class Connections implements Engine {
     await this.server.close();
   }
 
-  /** Behind a pooler, statements are not prepared: the next transaction may run on another server connection. */
+  /** Behind a pooler, statements are not prepared, since the next transaction may run on another server connection. */
   private kept(statement: Statement): Statement {
     return this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
   }

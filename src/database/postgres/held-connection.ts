@@ -5,7 +5,7 @@ import type { Release } from '../fair-semaphore';
 import type { CancelRequests } from './cancel-request';
 import { connectionOf } from './server';
 
-/** How long to wait before a cancel request is repeated, and for a connection to close, in milliseconds. */
+/** The delay before a cancel request is repeated, and the time limit for closing a connection, in milliseconds. */
 const PATIENCE_MS = 1_000;
 const ATTEMPTS = 2;
 

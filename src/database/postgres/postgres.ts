@@ -4,7 +4,7 @@ import { GatewayDatabase } from '../gateway-database';
 import { migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from './bounded-pool';
 import { Connections } from './connections';
-import { PostgresServer } from './database-server';
+import { PostgresServer } from './postgres-server';
 
 const CONNECT_SHARE = 0.5;
 const MAX_CONNECT_MS = 5_000;

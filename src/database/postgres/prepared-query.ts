@@ -6,7 +6,9 @@ import { together } from '../together';
 /** The server's memory for a prepared statement, and for each character of its text (measured on PostgreSQL 15). */
 const STATEMENT_BYTES = 14_000;
 const CHARACTER_BYTES = 25;
-/** Maximum memory of prepared statements per connection. Callers choose columns and aliases, so there may be many. */
+/**
+ * Maximum memory of prepared statements per connection. Callers choose columns and aliases, so there may be many statements.
+ */
 const MOST_BYTES = 8_000_000;
 /** Longer texts are not prepared, but parsed in each run. */
 const MOST_CHARACTERS = 8_000;

@@ -14,14 +14,15 @@ export interface Server {
   /** Whether a pooler assigns a server connection to each transaction. Settings then do not last for a session. */
   readonly isPooled: boolean;
   /**
-   * Whether the server may be unreachable. Otherwise, a server that does not respond is only busy, and the gateway keeps its
-   * connections.
+   * Whether the server can become unreachable. If it cannot, a server that does not respond is only busy, and the gateway
+   * keeps the connections to it.
    */
   readonly isRemote: boolean;
   /** The SQL that a connection for requests runs first. @param ms the time limit of its statements, in milliseconds. */
   settings(ms: number): string;
   /**
-   * Ends the statement on a connection that was checked out, if the deadline passes before the connection is released.
+   * If the deadline passes before a checked-out connection is released, ends the statement on the connection. The embedded
+   * database can end only statements that have not started.
    * @param leave called when the connection is free, or closed.
    */
   hold(client: PoolClient, deadline: Deadline, leave: Release): void;

@@ -3,13 +3,13 @@ import type { Statement } from '../database';
 import { runPrepared } from './prepared-query';
 
 /**
- * If the server has not responded on a connection for this many milliseconds, the connection gets no more reads. New reads
- * would wait behind a slow read.
+ * If the server has not responded on a connection for this many milliseconds, the connection gets no new reads until the
+ * server responds. New reads would wait behind a slow read.
  */
 const SLOW_MS = 20;
 /** Maximum number of reads waiting for one connection. */
 const MOST_WAITING = 100;
-/** How often a connection is checked for a server that does not respond, in milliseconds. */
+/** How often to check whether the server is silent on a connection, in milliseconds. */
 const CHECK_MS = 250;
 
 /** One of the {@link SharedConnections}. */

@@ -4,8 +4,8 @@ import type { Bound } from './selection';
 import { type Column, columnOf, orderOf, type Table } from './table';
 
 /**
- * A cursor is the base64url of three parts: a tag, the id of a row, and the order key of the row. The tag identifies the
- * list and its order, so that cursors of other lists can be rejected. Clients treat cursors as opaque; they are not secret.
+ * A cursor is the base64url of three parts: a tag, the id of a row, and the sort key of the row. The tag identifies the
+ * list and its order, so that cursors of other lists can be rejected. Cursors are opaque to clients, but not secret.
  */
 
 /** The tag for a text that names a list and its order. */
@@ -37,7 +37,7 @@ export function cursorSql<Row>(table: Table<Row>, order: string, descending: boo
     key: keySql(orderOf(table, order).column),
     of: (id, key) => {
       const text = `convert_to('${tag}' || ${id} || ' ' || ${key}, 'UTF8')`;
-      // `encode` adds line breaks and `=` padding, which `translate` removes. It also replaces `+/` with `-_`.
+      // `encode` adds line breaks and `=` padding. `translate` removes them, and replaces `+/` with `-_`.
       return `translate(encode(${text}, 'base64'), E'+/=\n', '-_')`;
     },
   };

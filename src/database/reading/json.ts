@@ -110,8 +110,8 @@ export class JsonWriter {
     const isNullable = relation.join === 'left';
     const id = columnOf(other, other.idField);
     const { sql, mostBytes, mostRows } = this.rowFormat(other, row, undefined);
-    // An `included` relation needs no subquery. Rows of this table are nested only in rows of the related table, so the
-    // related table is already in scope.
+    // An `included` relation needs no subquery, since the related table is already in scope: rows of this table are nested
+    // only in rows of the related table.
     if (relation.join !== 'included' && !relations) {
       const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
@@ -145,7 +145,7 @@ interface PageShape {
   readonly hasTotal: boolean;
 }
 
-/** A cache of shapes: most documents request the same page repeatedly. */
+/** A cache of shapes, since most documents request the same page repeatedly. */
 const shapes = new WeakMap<PageJson, Map<string, PageShape>>();
 /** Maximum number of cached shapes per selection. Each page size is a separate shape, and there are 100 page sizes. */
 const MOST_SHAPES = 200;
@@ -338,8 +338,8 @@ class Format implements Value {
   }
 
   /**
-   * Adds a member whose value may be null. With `omitsNulls`, key and value are concatenated: a null value makes the whole
-   * member null, and `format` writes nothing for it.
+   * Adds a member whose value may be null. With `omitsNulls`, a member with a null value is omitted: key and value are joined
+   * with `||`, which returns null for a null value, and `format` writes nothing for null.
    */
   addOptional(key: string, value: Value, omitsNulls: boolean): this {
     if (omitsNulls) return this.add({ ...value, sql: `${literal(key)} || ${value.sql}` });

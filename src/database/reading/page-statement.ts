@@ -77,7 +77,7 @@ export function pageStatement<Row>(
   const read = (what: string) => intervalRows(table, criteria, page, what, order, values, parents);
   const isFlat = !joins && intervals === 1 && !order.ends.length;
   return {
-    // A join may not preserve the order, so the outer query sorts again.
+    // A join does not always preserve the order, so the outer query sorts again.
     rows: isFlat
       ? read(columns)
       : `select ${columns} from (${read(`${name}.*`)}) as ${name}${joins}${where(order.ends)}${order.sql}`,

@@ -86,8 +86,8 @@ export interface SortOrder<Row> {
 }
 
 /**
- * Creates sort orders. `fields` maps the name of each order to the field that it sorts by. A nullable field must be a time:
- * null sorts as `infinity`.
+ * Creates sort orders. `fields` maps the name of each order to the field that it sorts by. A nullable field must be a time,
+ * since null sorts as `infinity`.
  */
 export function sortOrders<Row>(
   columns: Readonly<Record<string, Column>>,

@@ -169,7 +169,10 @@ export function aboutToEnd(): ProblemError {
 }
 
 export function tooMany(most: number): ProblemError {
-  return new ProblemError('RATE_LIMITED', `At most ${most} live operations and connections are allowed at once.`);
+  return new ProblemError(
+    'RATE_LIMITED',
+    `At most ${most} live operations and ${most} WebSocket connections are allowed at once.`,
+  );
 }
 
 /** @throws ProblemError if the parameters are malformed. */

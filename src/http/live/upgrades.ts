@@ -15,7 +15,8 @@ export interface Upgrade {
 }
 
 /**
- * Options of `http.createServer` that decide which requests count as upgrades. Node before 22.21 and 24.9 ignores them.
+ * Options of `http.createServer` that decide which requests count as upgrades. Node before 22.21 and 24.9 ignores these
+ * options.
  *
  * Some HTTP clients, such as Java's, offer HTTP/2 with ordinary requests (`Upgrade: h2c`). A server may ignore the offer
  * (RFC 9110, section 7.8). If the request has a body, this option makes Node ignore the offer. Without the option, Node

@@ -52,7 +52,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
-  @Mutation(() => Category, nullable('Updates the given fields of a category; the others keep their values.'))
+  @Mutation(() => Category, nullable('Updates the given fields of a category; other fields keep their values.'))
   updateCategory(
     @IdOf('category') id: bigint,
     @Input(CategoryUpdate) input: CategoryUpdate,

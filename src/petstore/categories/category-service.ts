@@ -11,7 +11,7 @@ import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
 import { CATEGORIES, type CategoryRow, LOCK } from '../model';
 
-// Uses a prepared statement, which costs less than Prisma's `create`, as in pets/pet-service.ts.
+// As in pets/pet-service.ts, uses a prepared statement, which costs less than Prisma's `create`.
 const { id: ID, ...columns } = COLUMNS.categories;
 const CATEGORY_ROW = newRow(columns);
 const INSERT_CATEGORY = statement(

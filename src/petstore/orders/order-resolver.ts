@@ -56,7 +56,7 @@ export class OrderResolver {
   @Mutation(
     () => Order,
     nullable(
-      'Updates the given fields of an order; the others keep their values. If the pet or quantity changes, the reserved stock is adjusted. The pet and quantity of a complete order cannot change.',
+      'Updates the given fields of an order; other fields keep their values. If the pet or quantity changes, the reserved stock is adjusted. The pet and quantity of a complete order cannot change.',
     ),
   )
   updateOrder(@IdOf('order') id: bigint, @Input(OrderUpdate) input: OrderUpdate, @Ctx() { session, request }: Context) {

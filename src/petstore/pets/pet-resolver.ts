@@ -52,7 +52,7 @@ export class PetResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'UNKNOWN_REFERENCE')
-  @Mutation(() => Pet, nullable('Updates the given fields of a pet; the others keep their values.'))
+  @Mutation(() => Pet, nullable('Updates the given fields of a pet; other fields keep their values.'))
   updatePet(@IdOf('pet') id: bigint, @Input(PetUpdate) input: PetUpdate, @Ctx() { session, request }: Context) {
     return this.pets.update(session, id, input, request.precondition);
   }
@@ -60,7 +60,10 @@ export class PetResolver {
   @Counted()
   @Requires('WRITE')
   @Errors('NOT_FOUND', 'PET_HAS_ORDERS')
-  @Mutation(() => Pet, nullable('Deletes a pet that has no orders, and its inventory entry. Returns the deleted pet.'))
+  @Mutation(
+    () => Pet,
+    nullable('Deletes a pet and its inventory entry. The pet must have no orders. Returns the deleted pet.'),
+  )
   deletePet(@IdOf('pet') id: bigint, @Ctx() { session, request }: Context) {
     return this.pets.delete(session, id, request.precondition);
   }
@@ -72,7 +75,7 @@ export class PetResolver {
     return loaders.load(selection, pet.categoryId, find, 'category');
   }
 
-  @FieldResolver(() => InventoryItem, nullable('Its stock; null if it is not tracked.'))
+  @FieldResolver(() => InventoryItem, nullable("The pet's stock; null if it is not tracked."))
   inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
     if (pet.inventory !== undefined) return pet.inventory;
     return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));

@@ -58,7 +58,7 @@ export const PET_ROUTES: readonly RestOperation[] = [
     on: 'DELETE /pets/{petId}',
     ok: 204,
     summary: 'Delete a pet',
-    description: 'Deletes a pet that has no orders, and its inventory entry.',
+    description: 'Deletes a pet and its inventory entry. The pet must have no orders.',
     document: `mutation deletePet($petId: ID!) { deletePet(id: $petId) { ...pet } } ${PET}`,
   },
 ];

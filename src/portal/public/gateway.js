@@ -15,7 +15,7 @@ export function onStanding(listener) {
 }
 
 /**
- * Like `fetch`, but adds the key of this tab to requests to this server that have no key.
+ * Like `fetch`. If a request to this server has no key, adds the key of this tab.
  * @param {RequestInfo | URL} url
  * @param {RequestInit} [options]
  */

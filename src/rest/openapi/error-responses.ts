@@ -35,8 +35,8 @@ const ALWAYS: readonly ErrorCode[] = [
 const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 
 /**
- * All error codes that an operation can return: the codes of every operation, of operations of its kind, and of its own
- * rules.
+ * All error codes that an operation can return: the codes that every operation can return, the codes of operations of this
+ * kind, and the codes of the operation's own rules.
  */
 function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
   const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;

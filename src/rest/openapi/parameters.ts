@@ -10,7 +10,9 @@ type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
 /** The name of the page size parameter. */
 const LIMIT = 'limit';
 
-/** The parameters that operations share. They have no examples, because Swagger UI would fill its forms with them. */
+/**
+ * The parameters that operations share. They have no examples, because Swagger UI would fill its forms with the examples.
+ */
 export function sharedParameters(operations: readonly PreparedOperation[]): Readonly<Record<string, Parameter>> {
   const limit = operations.flatMap(({ inputs }) => inputs.query.get(LIMIT) ?? [])[0];
   return {
@@ -30,7 +32,8 @@ const SHARED: Readonly<Record<string, Parameter>> = {
   cursor: {
     name: 'cursor',
     in: 'query',
-    description: 'Where the page starts, from the `Link` with `rel="next"` of the previous page.',
+    description:
+      'Where the page starts: the value of this parameter in the `Link` with `rel="next"` of the previous page.',
     schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[\\w-]+$' },
   },
   ifNoneMatch: {
@@ -50,14 +53,14 @@ const SHARED: Readonly<Record<string, Parameter>> = {
     name: 'X-Request-Id',
     in: 'header',
     description:
-      'The id for this request, in its response and in our log: 1 to 128 letters, digits and `_ . : -`. Without it, or with any other value, the request gets a new one.',
+      'The id for this request, in its response and in our log: 1 to 128 letters, digits and `_ . : -`. Without this header, or with any other value, the request gets a new id.',
     schema: { type: 'string', maxLength: 16_384 },
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes the request safe to retry: for 24 hours, the same request from the same caller with the same key gets the response of the first one, and changes nothing. 1 to 255 visible ASCII characters, such as a new UUID.',
+      'Makes the request safe to retry: for 24 hours, the same request from the same caller with the same key gets the response of the first request, and changes nothing. 1 to 255 visible ASCII characters, such as a new UUID.',
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source, maxLength: 512 },
     'x-stability': 'experimental',
   },

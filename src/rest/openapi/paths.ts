@@ -61,7 +61,9 @@ function descriptionOf({ description, inputs, errors, scope }: PreparedOperation
   const own = errors.map((code) => `\`${code}\` (${catalogue.get(code)?.status})`).join(', ');
   const isFiltered = [...inputs.query.values()].some(({ errorPath }) => errorPath.includes('.'));
   const filters = isFiltered && 'Filters combine: each item matches all given filters.';
-  return [description, filters, needs, own && `Errors of its own: ${own}.`].filter(Boolean).join('\n\n');
+  return [description, filters, needs, own && `Errors of this operation's own rules: ${own}.`]
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 function requestBody({ type, isPatch }: Body): OpenAPIV3.RequestBodyObject {

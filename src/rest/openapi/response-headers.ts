@@ -33,13 +33,9 @@ export const HEADERS = {
     TEXT,
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
-  'X-Request-Id': header(
-    'The id of the request: the one sent in this header, or a new one',
-    REQUEST_ID,
-    REQUEST_EXAMPLE,
-  ),
+  'X-Request-Id': header('The id of the request: the id sent in this header, or a new id', REQUEST_ID, REQUEST_EXAMPLE),
   'Access-Control-Allow-Origin': optional(
-    'The origin whose scripts may read the response, or `*`; omitted if the requesting origin may not',
+    'The origin whose scripts may read the response, or `*`; omitted if scripts of the requesting origin may not read it',
     TEXT,
     '*',
   ),
@@ -56,12 +52,12 @@ export const HEADERS = {
     '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
   ),
   Link: optional(
-    'The next page of a list, if there is one, with `rel="next"` (RFC 8288); the replacement of a deprecated operation with `rel="successor-version"`; what to do about an error with `rel="help"`',
+    'Links (RFC 8288): `rel="next"` leads to the next page of a list, `rel="successor-version"` to the replacement of a deprecated operation, `rel="deprecation"` to its documentation, and `rel="help"` to the description of an error code',
     { ...TEXT, maxLength: 65_536 },
     '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
   ),
   'Idempotent-Replayed': optional(
-    'Set if the response repeats that of the first request with the same `Idempotency-Key`',
+    'Set if the response repeats the response to the first request with the same `Idempotency-Key`',
     { type: 'string', enum: ['true'] },
     'true',
   ),

@@ -38,7 +38,7 @@ function addPayload(schemas: Schemas, { name, type, members, isPage, isList, max
   if (!isList) return;
   schemas[name] = {
     ...arrayOf(type.name, maxItems),
-    description: isPage ? 'A page of the list; the next one is in `Link`.' : 'The whole list.',
+    description: isPage ? 'A page of the list; the next page is in `Link`.' : 'The whole list.',
     example: [objectExample(type, members)],
   };
 }

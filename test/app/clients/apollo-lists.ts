@@ -21,7 +21,8 @@ async function wholeList(text: string, list: (data: object) => Page) {
   const watched = client.watchQuery<object>({ query, variables });
   watched.subscribe(() => undefined);
   const shown = () => list(client.readQuery<object>({ query }) ?? {});
-  // Shares the request of the watched query, which has equal variables. A second response could replace the next page.
+  // Has the same variables as the watched query, so both share one request. The response to a second request could
+  // replace the next page.
   await client.query({ query, variables });
   for (let more = 9; more && shown().pageInfo.hasNextPage; more--)
     await watched.fetchMore({ variables: { after: shown().pageInfo.endCursor } });

@@ -14,7 +14,7 @@ export async function patientFetch(input: RequestInfo | URL, init?: RequestInit)
   }
 }
 
-/** Whether a GraphQL request that may have run in part is safe to repeat: a query, or any with an idempotency key. */
+/** Whether a GraphQL request that may have run in part is safe to repeat: it is a query or has an idempotency key. */
 function mayRepeat({ method = 'GET', headers, body }: Request | RequestInit = {}): boolean {
   if (method === 'GET' || new Headers(headers).has('idempotency-key')) return true;
   if (typeof body !== 'string') return false;

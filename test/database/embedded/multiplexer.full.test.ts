@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { Client } from 'pg';
-import type { EmbeddedServer } from '../../../src/database/embedded/server';
+import type { EmbeddedServer } from '../../../src/database/embedded/embedded-server';
 import { TEST_DATABASE_URL } from '../../helper/database';
 import { startPrepared } from '../../helper/prepared';
 import { RawConnection, send } from './raw-connection';

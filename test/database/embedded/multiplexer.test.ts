@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import type { Database } from '../../../src/database/database';
 import { Deadline, Ended, OutcomeUnknown } from '../../../src/database/deadline';
 import { connectTo } from '../../../src/database/embedded/embedded';
-import type { EmbeddedServer } from '../../../src/database/embedded/server';
+import type { EmbeddedServer } from '../../../src/database/embedded/embedded-server';
 import { statement } from '../../../src/database/statement';
 import { startPrepared } from '../../helper/prepared';
 import { RawConnection, send } from './raw-connection';

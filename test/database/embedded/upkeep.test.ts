@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { EmbeddedServer } from '../../../src/database/embedded/server';
+import type { EmbeddedServer } from '../../../src/database/embedded/embedded-server';
 import { Upkeep } from '../../../src/database/embedded/upkeep';
 import { startPrepared } from '../../helper/prepared';
 import { until } from '../../helper/until';
@@ -67,7 +67,7 @@ test('during writes, a table is vacuumed only if it has over 10,000 more dead ro
 });
 
 test('tables are not vacuumed on a full disk', async () => {
-  await client.query('set default_transaction_read_only to on'); // The worker sets this when the disk is full.
+  await client.query('set default_transaction_read_only to on'); // The worker makes this setting when the disk is full.
   await start();
   await client.query('begin read write; update stock set quantity = 1; update stock set quantity = 2; commit');
   await pause();

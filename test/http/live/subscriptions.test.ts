@@ -95,7 +95,7 @@ describe.each([
   });
 });
 
-test('a subscription may not select pages or counts, and the cost of an event is limited', async () => {
+test('a subscription cannot select pages or counts, and the cost of an event is limited', async () => {
   const client = open();
   const paged = 'subscription ($n: Int) { petChanged { kind pet { name orders(first: $n) { totalCount } } } }';
   expect((await client.subscribe(paged, { n: 1 }).untilOver()).error).toMatchObject([
@@ -112,7 +112,7 @@ test('a subscription may not select pages or counts, and the cost of an event is
   expect((await client.subscribe(belongings(20)).untilOver()).error).toMatchObject([
     {
       message:
-        'An event of the subscription has an estimated cost of 263; at most 250 is allowed. Most of it: Category.description 200, Pet.category 20, Category.id 20. Ask for less of these.',
+        'An event of the subscription has an estimated cost of 263; at most 250 is allowed. Most expensive parts: Category.description 200, Pet.category 20, Category.id 20. Ask for less of these.',
       extensions: { code: 'OPERATION_TOO_COMPLEX', status: 400 },
     },
   ]);
@@ -208,7 +208,7 @@ describe('no event is sent', () => {
   beforeEach(async () => {
     received = await subscribe(open(), PETS);
   });
-  /** Publishes a last event and waits for it. Events arrive in order. @returns the events before the last. */
+  /** Publishes a last event and waits for it. All earlier events have then arrived. @returns the earlier events. */
   async function mark(): Promise<string[]> {
     await gateway.data('mutation { updatePet(id: 2, input: { name: "Mark" }) { id } }');
     await until(async () => received.said.at(-1) === 'UPDATED 2');

@@ -123,7 +123,7 @@ test.each<[string, () => Promise<unknown>, [status: number, observed: string, co
   expect(line).toMatchObject({ status, code });
 });
 
-test('a REST request while the database is unreachable is counted and logged as SERVICE_UNAVAILABLE', async () => {
+test('while the database is unreachable, a REST request is counted and logged as SERVICE_UNAVAILABLE', async () => {
   jest.spyOn(gateway.database, 'query').mockRejectedValue(UNREACHABLE);
   const { line, ...gained } = await observed(() => gateway.app.inject({ url: '/toys' }));
   expect(gained).toMatchObject({ [request('listToys', '5xx')]: 1, [error('SERVICE_UNAVAILABLE', 'rest')]: 1 });

@@ -4,7 +4,7 @@ import { type Caller, type Net, type Options, type Scenario, until } from '../sc
 const from = (name: string, headers: Record<string, string>): Caller => ({ name, headers });
 const forwarded = (...lists: string[]): Caller[] => lists.map((list) => from(list, { 'x-forwarded-for': list }));
 
-/** Sends a request as each caller, and records the remaining requests. They show which callers share a quota. */
+/** Sends a request as each caller, and records how much quota is left. This shows which callers share a quota. */
 async function share(net: Net, title: string, callers: readonly Caller[]): Promise<void> {
   const lines: string[] = [];
   for (const as of callers) {

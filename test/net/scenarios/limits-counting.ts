@@ -112,7 +112,7 @@ function outcome({ status, json }: Answer): string {
   return code ? `${status} ${code}` : String(status);
 }
 
-/** The remaining requests of the day, not of the minute: on a slow machine the next minute may begin meanwhile. */
+/** The remaining requests of the day, not of the minute, because a new minute can begin meanwhile on a slow machine. */
 async function left(net: Net, as: Caller): Promise<number> {
   const { json } = await ask(net, GRAPHQL, { as, ...query('{ rateLimit { windows { remaining } } }') });
   return json.data.rateLimit.windows[1].remaining;

@@ -26,7 +26,8 @@ export const scenarios: Scenario[] = [
       await net.shop();
       const client = new Client({ connectionString: net.server.databaseUrl });
       await client.connect();
-      // PostgreSQL rolls back the gateway's transaction, because this connection checks for deadlocks only after 60 s.
+      // This connection checks for deadlocks only after 60 s. So the gateway's connection detects the deadlock first,
+      // and PostgreSQL rolls back the gateway's transaction.
       await client.query("set deadlock_timeout = '60s'");
       await client.query('begin');
       await client.query('select from inventory where pet_id = 1 for update');

@@ -3,7 +3,7 @@ import { ADMIN_KEY } from '../server';
 
 const BODY = '{"name":"Raw"}';
 
-/** A request as admin, whose connection is closed afterwards. */
+/** A request as admin with `Connection: close`. */
 function closing(line: string, ...headers: string[]): string {
   return request(line, 'Connection: close', ...headers);
 }

@@ -15,7 +15,7 @@ const states = new WeakMap<ClientBase, ConnectionState>();
 /**
  * The embedded database as a server: PGlite runs in a worker thread, and node-postgres connects to it over message ports. A
  * Unix socket would not work on Windows, or with a path of over 107 bytes. A child process would survive if this process is
- * killed. It would then write to the same files as the next process.
+ * killed, and would then write to the same files as the next process.
  */
 export class EmbeddedServer implements Server {
   readonly Client: typeof Client;
