@@ -12,8 +12,8 @@ import { works } from './lib/works.mjs';
 const SAMPLES = 20;
 const WARM_UP = 6;
 /**
- * Allowed growth from the first to the second half of a run. Caches that fill up grow less than this; more growth indicates
- * a leak.
+ * Allowed growth from the first to the second half of a run. Caches that are still filling cause less growth; more growth
+ * indicates a leak.
  */
 const MOST = 1.15;
 const SETTLE_MS = 500;

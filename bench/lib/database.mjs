@@ -64,7 +64,7 @@ const ROWS = `alter table pets set (autovacuum_enabled = false);
        select 1 + i * 2 % ${PETS}, 1 + i % 5, timestamptz '2026-01-01T00:00:00Z' + i * interval '1 hour', i % 2 = 0
        from generate_series(1, ${ORDERS}) as i;`;
 
-/** Undoes the writes of a workload, so that the next one starts from the same tables. */
+/** Undoes the writes of a workload, so that the next workload starts from the same tables. */
 export async function restore(url) {
   await run(
     url,

@@ -33,7 +33,7 @@ function percentile(sorted, share) {
 }
 
 /**
- * The better quartile of each figure over several rounds. For memory it is the maximum. Other load on the machine only makes
+ * The better quartile of each figure over several rounds; the maximum for memory. Other load on the machine only makes
  * figures worse, but a single best round may be luck. With three rounds, the quartile is the best round.
  */
 export function better(rounds) {

@@ -19,7 +19,7 @@ export const accept = {
   rest: 'application/json',
 };
 
-/** Spreads consecutive requests over the pets: 7919 is coprime to their number, so each is requested equally often. */
+/** Requests all pets equally often, since 7919 is coprime to the number of pets. */
 const petId = (i) => 1 + ((i * 7919) % PETS);
 const categoryId = (i) => 1 + (i % 50);
 

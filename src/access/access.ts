@@ -41,7 +41,7 @@ const OPERATIONS: readonly RestOperation[] = [
     ok: 200,
     summary: 'Get your usage by day',
     description:
-      'What the API key of the request has used: one object for each of the last days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request uses no quota.',
+      'What the API key of the request has used: one object for each of the last `days` days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request uses no quota.',
     document: 'query getUsage($days: Int) { viewer { usage(days: $days) { date requests refused bans } } }',
     payload: 'viewer.usage',
   },

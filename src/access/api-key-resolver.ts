@@ -134,7 +134,7 @@ export class ApiKeyResolver {
   @Counted()
   @Requires('ADMIN')
   @Errors('BAD_USER_INPUT')
-  @Mutation(() => Boolean, nullable("Lifts a caller's ban. False if there was none."))
+  @Mutation(() => Boolean, nullable("Lifts a caller's ban. Returns false if there was none."))
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
     if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);

@@ -28,8 +28,8 @@ export interface RecorderOptions {
   /** Interval between saves, in milliseconds. A killed process loses the counts since its last save. */
   readonly every?: number;
   /**
-   * Maximum number of unsaved entries, one for each caller and day. At this maximum, usage that needs a new entry is not
-   * counted.
+   * Maximum number of unsaved entries. There is one entry for each caller and day. At this maximum, usage that needs a
+   * new entry is not counted.
    */
   readonly maxEntries?: number;
 }
@@ -92,7 +92,7 @@ export class UsageRecorder {
     await this.saving;
   }
 
-  /** Stops the timer and saves the last counts. If this save fails, they are lost. */
+  /** Stops the timer and saves the last counts. If this save fails, the counts are lost. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.flush();

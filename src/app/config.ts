@@ -74,7 +74,7 @@ const SETTINGS = {
   GRAPHQL_MAX_TOKENS: setting(integer(100, 100_000), 5000),
   /** Maximum number of nesting levels of fields and inline fragments. */
   GRAPHQL_MAX_DEPTH: setting(integer(5, 100), 20),
-  /** Maximum estimated cost of an operation: about the number of values in its response. */
+  /** Maximum estimated cost of an operation: approximately the number of values in its response. */
   GRAPHQL_MAX_COST: setting(integer(100, 10_000_000), 50_000),
   /** Path of an Apollo persisted query manifest. Clients can send the id of a document instead of its text. */
   TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),
@@ -89,8 +89,8 @@ const SETTINGS = {
   /** Maximum number of open connections. Further connections are closed immediately. */
   MAX_CONNECTIONS: setting(integer(1, 1_000_000), 10_000),
   /**
-   * Maximum number of requests in progress. Further requests are rejected immediately. A caller may have a quarter of this
-   * number, or 16, whichever is greater.
+   * Maximum number of requests in progress. Further requests are rejected immediately. The limit for a single caller is a
+   * quarter of this number, or 16, whichever is greater.
    */
   MAX_REQUESTS_IN_PROGRESS: setting(integer(1, 1_000_000), 1000),
   /**

@@ -21,8 +21,8 @@ export function migrationsOn(client: Client): MigrationConnection {
 export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migrations');
 
 /**
- * The advisory lock that Prisma's CLI takes. Starting instances take it, too, so that instances and the CLI wait for each
- * other.
+ * The advisory lock that Prisma's CLI takes. Each instance takes this lock at the start, so that instances and the CLI
+ * wait for each other.
  */
 const ADVISORY_LOCK = 72707369;
 

@@ -26,7 +26,7 @@ export function settled<T>(
         stop();
         const { reason } = deadline;
         // If a commit is cancelled while it waits for a synchronous standby, PostgreSQL reports success, although the
-        // standby may lack the commit. If the client has disconnected (`UNWANTED`), nobody needs the error.
+        // standby may lack the commit. So the outcome is reported as unknown, unless the client has disconnected (`UNWANTED`).
         if (!isCertain && reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
         else resolve(result);
       },

@@ -87,9 +87,9 @@ const UNWRITABLE = {
 const MAX_MESSAGE = 500;
 
 /**
- * Converts any error to the error in a response. Expected errors keep their code and message. Passed deadlines and failed
- * writes get specific messages. Other errors get a generic message. If `internal` is set, the calling code must log the
- * original error.
+ * Converts any error to the error in a response. Expected errors keep their code and message. Errors for a passed
+ * deadline, a read-only database or a full disk get specific messages. All other errors get a generic message. If
+ * `internal` is set, the calling code must log the original error.
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ExpectedError) {

@@ -6,7 +6,7 @@ import { heartbeat } from '../redis/heartbeat';
 import { assertAccepted } from '../redis/rejections';
 
 export interface RedisRelayOptions {
-  /** The columns of all rows, by field. Decoding needs their types, since JSON has no 64-bit integers and no times. */
+  /** The columns of all tables, by field. Decoding needs their types, since JSON has no 64-bit integers and no times. */
   readonly columns: readonly (readonly [field: string, Column])[];
   /** Receives the changes made by other instances. */
   readonly notify: ChangeListener;

@@ -63,7 +63,7 @@ const definitions = buildSchema(`
   directive @listSize(
     "The length if no argument sets it."
     assumedSize: Int
-    "The arguments that set the length. Each is a number, or a list of that length."
+    "The arguments that set the length. Each is a number, or a list whose length counts."
     slicingArguments: [String!]
     "The fields of the connection that have this length."
     sizedFields: [String!]

@@ -135,8 +135,8 @@ export class Executor {
     const { request, variant } = admitted;
     const charge = new Charge(request.meter, variant.countedFields);
     try {
-      // Charges an operation without counted fields here, towards the limit on free requests, since `@rateLimit` does not
-      // charge such an operation.
+      // `@rateLimit` does not charge an operation without counted fields. The operation is charged here, since it counts
+      // towards the limit on free requests.
       if (variant.countedFields === 0) await charge.settle();
       const result = await this.executeIn(request.session, admitted, sent, charge);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.

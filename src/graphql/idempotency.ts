@@ -77,7 +77,7 @@ const NOT_STORED: readonly string[] = [
 
 /**
  * Runs each mutation once per idempotency key. The response is stored in the same transaction as the change. So after a
- * crash, either both exist or neither exists. A crash also releases the lock.
+ * crash, either both exist or neither exists. A crash also releases the lock of the key.
  */
 export class IdempotentMutations {
   /**

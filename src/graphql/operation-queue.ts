@@ -8,9 +8,9 @@ const CHEAP = 2_000;
  */
 const MAX_RUNNING = 30_000;
 /**
- * If an iteration of the event loop in which an operation started takes longer than this many milliseconds, the next
- * operation starts only after a pause as long as the iteration. Large documents therefore use at most half of the event
- * loop's time.
+ * Threshold for the duration of an event loop iteration that starts an operation, in milliseconds. After a longer
+ * iteration, the next operation starts only after an equally long pause. Large documents therefore use at most half of
+ * the event loop's time.
  */
 const MAX_ITERATION_MS = 10;
 

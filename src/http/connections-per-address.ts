@@ -6,8 +6,8 @@ import { subjectOfAddress } from '../rate-limit/client-address';
 const ADDRESS_FRACTION = 1 / 4;
 
 /**
- * Limits the connections per address. Once at most a quarter of `maxConnections` is free, an address with a quarter of
- * `maxConnections` or more gets no further connections. Without this limit, a single client could use up all connections,
+ * Limits the connections per address. While three quarters of `maxConnections` or more are in use, an address that holds a
+ * quarter or more gets no further connections. Without this limit, a single client could use up all connections,
  * for example with idle ones, and Node would reject all other clients. Do not use this limit behind a proxy, where all
  * connections have the proxy's address.
  */

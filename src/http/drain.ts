@@ -15,8 +15,8 @@ const POLL_MS = 20;
 
 /**
  * Graceful shutdown in two steps: `closePort` stops listening, and `finish` closes the connections. Workers that share
- * a port wait between the steps, so that all of them have stopped listening before any connection is closed. A client
- * whose connection closes opens a new connection, which would be reset if it reached a worker that is closing the port.
+ * a port wait between the steps, so that all of them have stopped listening before any connection is closed. When a
+ * connection is closed, its client opens a new connection. A worker that is closing the port would reset this connection.
  */
 export class Drain {
   constructor(

@@ -38,7 +38,7 @@ export function responseType(accept: string | undefined): string | undefined {
 /**
  * The HTTP status of a GraphQL response for this `Accept`. A client that accepts only `application/json` gets 200 for errors
  * in its document (GraphQL over HTTP, section 6.4.1). Such a client would attribute any other status to an intermediary, and
- * not read the body as GraphQL. All other responses keep the status of the error.
+ * would not read the body as GraphQL. All other responses keep the status of the error.
  * @param body the response, as an object or as JSON text.
  */
 export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {

@@ -15,7 +15,7 @@ function isForLoopback({ host = '' }: IncomingHttpHeaders): boolean {
 /**
  * The default access of a gateway with the embedded database on a loopback address. Programs on this machine, and pages
  * served from it, may write. All other requests may only read.
- * @param allowed `CORS_ORIGINS`. Pages of the listed origins may write too. `*` lets no page of another site write.
+ * @param allowed `CORS_ORIGINS`. Pages of the listed origins may write too. `*` does not let pages of other sites write.
  */
 export function writesFromHere(allowed: readonly string[] = []): AccessRule<'read' | 'write'> {
   return (headers) => {

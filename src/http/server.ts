@@ -117,7 +117,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     ['onRequest', 'early rejection', rejectEarly(requests)],
     // Waits for the other new requests of this iteration of the event loop, so that all of them are handled in one batch.
     ['onRequest', 'batch', inBatches],
-    // Reads and parses the body. Rejects a body that is too large (413), has another media type (415), or is not JSON (400).
+    // Reads and parses the body. Rejects a body that is too large (413), has a wrong media type (415), or is not JSON (400).
     ['parsing', 'body', { install: acceptExactJsonBodies }],
     // Runs a GraphQL or REST operation, or sends a page or a health check. An operation charges its caller, and gets 429 if
     // no quota is left.

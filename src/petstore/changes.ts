@@ -46,7 +46,7 @@ export class ChangeResolver {
   @Requires('READ')
   @Changes('inventory', () => InventoryChange, {
     description:
-      'Reports stock that is set, taken by orders, returned or no longer tracked, once the change is committed. Changes of the pet status are reported by `petChanged` only.',
+      'Reports each committed change of stock: stock that is set, taken by an order, returned, or no longer tracked. Changes of the pet status are reported by `petChanged` only.',
     passes: passesInventory,
   })
   inventoryChanged(

@@ -99,7 +99,10 @@ export class OrderUpdate {
   petId?: bigint | null;
 
   @Quantity()
-  @Field(() => Int, nullable('The new number of units; null removes it. Reserved stock is adjusted.'))
+  @Field(
+    () => Int,
+    nullable('The new number of units. Reserved stock is adjusted. Null leaves the order without a quantity.'),
+  )
   quantity?: number | null;
 
   @Field(() => DateTime, nullable('The new ship date; null removes it.'))

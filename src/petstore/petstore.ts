@@ -65,10 +65,10 @@ const TAGS: Readonly<Record<string, Tag>> = {
 const SCHEMA_DESCRIPTION = `A pet store: pets in categories, orders for them, and their stock.
 
 An \`id\` is a positive 64-bit integer, written as a string; the \`id\` of an API key is 12 lower-case letters or digits. A field
-with \`@rateLimit\` counts as one request. \`@requiresScope\` names the scope that the caller needs, and \`@errors\` the codes of
-the field's own errors; the field's description repeats both. In the \`extensions\` of an error, \`code\` is its \`ErrorCode\`,
-\`status\` its HTTP status, and \`details\` lists the problems with the input. Lists are Relay connections: pages with opaque
-cursors. Guides are at \`/docs\`.`;
+with \`@rateLimit\` counts as one request. \`@requiresScope\` names the scope that the caller needs. \`@errors\` names the codes
+of the field's own errors. The field's description repeats both. In the \`extensions\` of an error, \`code\` is its \`ErrorCode\`,
+\`status\` is its HTTP status, and \`details\` lists the problems with the input. Lists are Relay connections: pages with
+opaque cursors. Guides are at \`/docs\`.`;
 
 /** The description of the REST interface, in Markdown. */
 const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.

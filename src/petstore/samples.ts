@@ -10,7 +10,7 @@ export const MAX_SAMPLE_PETS = 1_000_000;
 const BATCH = 10_000;
 
 /**
- * The names of categories and pets in samples. A store with few categories uses the first names of the list. The path is
+ * The names of categories and pets in samples. A store with few categories uses only the start of the list. The path is
  * valid from `src` and `dist`.
  */
 const NAMES: {

@@ -30,7 +30,7 @@ export interface BanRules {
  * - A cost is taken from both windows or from neither.
  * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports. A
  *   ban that starts within a day of the previous ban is twice as long.
- * @param cost whole requests, at least 1; ignored for a free request, which counts as one request.
+ * @param cost a whole number, at least 1; ignored for a free request, which counts as one request.
  */
 export function take(
   state: State,

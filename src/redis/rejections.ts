@@ -20,7 +20,7 @@ function rejectionIn(error: unknown): string | undefined {
   const { message, code } = error as NodeJS.ErrnoException;
   const rejection =
     code !== undefined && CERTIFICATES.test(code) ? `TLS fails: ${message}` : REJECTIONS.exec(message)?.[0];
-  // Keeps only the first sentence, since some messages have paragraphs. Removes the command's arguments, which one message
-  // repeats, since they may include a password.
+  // Keeps only the first sentence, since some messages have paragraphs. One message repeats the arguments of the
+  // command. The arguments are removed, since they may include a password.
   return rejection?.replace(/, with args.*| script: .*/s, '').replace(/(\.(\s|$)|\n).*/s, '');
 }

@@ -59,7 +59,8 @@ export interface Body {
   readonly variable: string | undefined;
   readonly inputs: ReadonlyMap<string, Input>;
   /**
-   * Whether the body is a merge patch, where null sets a field to null. In other bodies null means that the field is absent.
+   * Whether the body is a merge patch, where null sets a field to null. In other bodies, null means that the field is
+   * absent.
    */
   readonly isPatch: boolean;
 }

@@ -81,7 +81,8 @@ export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi)
 function requireSameSelection(known: Map<string, string>, type: string, members: Payload['members']): void {
   const selection = members.map(({ key }) => key).join(' ');
   const other = known.get(type) ?? selection;
-  if (selection !== other) throw new Error(`it selects { ${selection} } of ${type}, but other operations { ${other} }`);
+  if (selection !== other)
+    throw new Error(`it selects { ${selection} } of ${type}, but other operations select { ${other} }`);
   known.set(type, selection);
   for (const { field, selection } of members)
     if (selection) requireSameSelection(known, getNamedType(field.type).name, selection.fields);

@@ -131,7 +131,7 @@ test('preflights, docs and the OpenAPI document are served even with a wrong key
   expect(statuses.map(({ statusCode }) => statusCode)).toEqual([204, 200, 200]);
 });
 
-test('the time of last use is accurate to a minute; a request with a wrong secret does not count', async () => {
+test('the time of last use is accurate to a minute; requests with a wrong secret do not change the time', async () => {
   const { id, headers } = await gateway.createKey();
   const lastUsedAt = async () =>
     (await gateway.data('query ($id: ID!) { apiKey(id: $id) { lastUsedAt } }', { id })).apiKey?.lastUsedAt;

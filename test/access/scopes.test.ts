@@ -27,7 +27,7 @@ test('the errors of GraphQL and REST name the scope that the key lacks', async (
   expect(rest.headers).not.toHaveProperty('www-authenticate');
 });
 
-test('an anonymous caller that lacks the scope gets 401 with the header WWW-Authenticate', async () => {
+test('an anonymous caller that lacks a required scope gets 401 with the header WWW-Authenticate', async () => {
   expect(await gateway.graphql('{ apiKeys { totalCount } }', undefined, ANONYMOUS)).toMatchObject({
     status: 401,
     data: undefined,

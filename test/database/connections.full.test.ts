@@ -124,7 +124,7 @@ onPostgres('on PostgreSQL', () => {
       expect(done).toEqual(['quick', 'slow']);
     });
 
-    test('that wait behind a slow read run as soon as the server cancels the slow read after a second', async () => {
+    test('that wait behind a slow read succeed after the server cancels the slow read after a second', async () => {
       const begun = performance.now();
       const [slow, quick] = await timeless(async () => [
         read('select pg_sleep(4) is not null as slept').catch((error: unknown) => failureOf(error)),
@@ -163,7 +163,7 @@ onPostgres('on PostgreSQL', () => {
       }
     });
 
-    test('with an unserializable value fail, concurrent statements do not, and the same SQL works later', async () => {
+    test('with an unserializable value fail; concurrent statements succeed, and the same SQL works later', async () => {
       const text = 'select $1::int as i';
       const settled = await allSettled(4, (i) => one(text, i === 2 ? unsent : i));
       expect(settled[2]).toMatchObject({ reason: { message: 'unsent' } });

@@ -22,7 +22,7 @@ test('a promise that rejects after the limit causes no unhandled rejection', asy
   process.off('unhandledRejection', unhandled);
 });
 
-test('a result that arrived while the event loop was blocked is passed on, even if the limit has passed', async () => {
+test('a result that arrived while the event loop was blocked is passed on, even after the time limit', async () => {
   await setImmediate(); // After this phase, the event loop runs timers before it polls for I/O.
   const answer = inTime(promisify(randomBytes)(16), 10);
   const start = performance.now();

@@ -212,7 +212,7 @@ describe('a session', () => {
     expect(await sql(ended.renewed(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('publishes a committed change, even if its deadline ends during the commit', async () => {
+  test('publishes a committed change, even if the deadline of the session ends during the commit', async () => {
     const kinds: string[] = [];
     const listener: ChangeListener = ({ kind }) => kinds.push(kind);
     database.listeners.add(listener);

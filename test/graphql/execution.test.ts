@@ -124,7 +124,7 @@ describe('the response is the same as from graphql-js:', () => {
     '{ node(id: "UGV0OjE") { ... on Pet { barks: name } ... on Category { name } ... on Node { nodeId } __typename } }',
   ])('%s', (text) => expectSame(text));
 
-  test.each([true, false])('for @include and @skip, if the variable a is %j', async (a) => {
+  test.each([true, false])('for @include and @skip, if $a is %j', async (a) => {
     const text = `query ($a: Boolean!, $b: Boolean = true) {
       pets(first: 2) { nodes { id name @include(if: $a) } } ... @skip(if: $b) { categories { nodes { id } } }
     }`;

@@ -57,7 +57,7 @@ test('at most one expensive operation starts in an iteration of the event loop',
   await done;
 });
 
-test("one caller's operations start in order, as long as their total cost is within the limit", async () => {
+test("one caller's operations start in order, and running operations stay within the cost limit", async () => {
   const queue = new OperationQueue();
   const started: string[] = [];
   const names = Array.from({ length: 6 }, (_, i) => `a${i}`);

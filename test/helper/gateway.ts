@@ -87,7 +87,7 @@ export class Gateway {
     return { id: apiKey.id, whole: secret, headers: { 'x-api-key': secret } };
   }
 
-  /** Starts a second instance with the domains and the database of this gateway. Close the second instance first. */
+  /** Starts a second instance with this gateway's domains and database. Close that instance before this gateway. */
   async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
     const server = await compose(environment, this.database, now, this.domains);
     holdInjected(server);

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database';
 
-/** @returns the size in bytes of the largest result of a statement that `run` executes. */
+/** @returns the size in bytes of the largest result among all statements that `run` executes. */
 export async function largestResult(database: Database, run: () => Promise<unknown>): Promise<number> {
   let most = 0;
   const query = database.query.bind(database);

@@ -145,7 +145,7 @@ describe.each(READS)('on %s', (_interface, on) => {
     expect(await bannedUntilOf(id)).toBeNull();
   });
 
-  test('a banned key does not affect other callers; a banned address does not affect keys used there', async () => {
+  test('a banned key does not affect other callers; a banned address does not affect keys used from it', async () => {
     const [banned, other, from] = [await gateway.createKey(), await gateway.createKey(), `${on.length}.0.0.1`];
     const statuses = async () => [
       (await ask(gateway, on, { headers: banned.headers, from })).status,

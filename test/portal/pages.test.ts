@@ -156,7 +156,7 @@ test.each([
   expect((await open(`/docs/${name}`)).status).toBe(404);
 });
 
-test('paths of assets that have a different version or are outside the asset directory get 404', async () => {
+test('asset paths with a different version, and paths outside the asset directory, get 404', async () => {
   const [, path] = /(\/assets\/\w+)\//.exec((await open('/')).text) ?? [];
   const paths = ['/assets/0123456789abcdef/site.css', `${path}/../package.json`, `${path}/%2e%2e%2fpackage.json`];
   for (const each of paths) expect([each, (await get(each)).statusCode]).toEqual([each, 404]);

@@ -148,7 +148,7 @@ describe('startup fails if an operation cannot be derived from its document, wit
       { on: 'GET /things', document: other, payload: 'box.thing' },
     ] as const;
     expect(() => prepare(...rows)).toThrow(
-      'REST operation GET /things: it selects { id } of Thing, but other operations { id name }',
+      'REST operation GET /things: it selects { id } of Thing, but other operations select { id name }',
     );
   });
 });

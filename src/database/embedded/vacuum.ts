@@ -1,8 +1,9 @@
 import type { Client } from 'pg';
 
 /**
- * Selects the tables in which a fifth of the rows has changed since the last vacuum, similar to autovacuum. `isUrgent` marks
- * tables with over 10,000 more dead rows than live rows. Selects no tables while the disk is full.
+ * Selects the tables in which over 1,000 rows plus a fifth of all rows have changed since the last vacuum, similar to
+ * autovacuum. `isUrgent` marks tables with over 10,000 more dead rows than live rows. Selects no tables while the disk
+ * is full.
  */
 const CHANGED = `select relid::regclass as table, n_dead_tup > rows + 10000 as "isUrgent"
 from (

@@ -97,7 +97,7 @@ export class Connections implements Engine {
       const rows = this.shared.query<Row>(statement, values);
       if (rows) return rows;
     }
-    return retrying(deadline, () => this.runAlone(work, { ...command, statement: this.kept(statement) }, values));
+    return retrying(deadline, () => this.runAlone(work, command, values));
   }
 
   async transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
@@ -142,7 +142,7 @@ export class Connections implements Engine {
   private async runAlone<Row>(work: Work, command: Command<Row>, values: unknown[]): Promise<Row[]> {
     const { statement, kind, written } = command;
     const client = await this.pool.take(work);
-    const running = runPrepared<Row>(client, statement, values, (isSpent) => client.release(isSpent));
+    const running = runPrepared<Row>(client, this.kept(statement), values, (isSpent) => client.release(isSpent));
     if (written) running.then(written, () => undefined);
     const isSent = () => kind === 'write' && !this.server.isDropped(client);
     return settled(running, work.deadline, isSent, !this.server.isRemote).catch(this.rethrow);

@@ -37,7 +37,7 @@ export function boundedRows<Row>(
  * Reads one row of text columns that are never null. Returns `undefined` if there is no row. If `most` exceeds
  * `session.work.maxStatementBytes`, the database measures the texts first, and sends none if they are too large.
  * @param columns the names of the text columns.
- * @param most the maximum size of all texts in bytes, if every text has its maximum length.
+ * @param most the total size of the texts in bytes, if each has its maximum length.
  * @throws TooManyBytes
  */
 export async function boundedTexts<Column extends string>(

@@ -7,7 +7,7 @@ export type Filters = Readonly<Record<string, unknown>>;
 /** The conditions of the filters of a list. */
 export interface Criteria {
   /**
-   * Each `column` must have one of the `values` next to it. See `Table.filters` for the indexes that these conditions need.
+   * In each entry, `column` must have one of `values`. See `Table.filters` for the indexes that these conditions need.
    */
   readonly equal: readonly { readonly column: Column; readonly values: readonly unknown[] }[];
   /** An upper limit on the sort key of the order `order`. Matching rows are therefore adjacent in this order. */

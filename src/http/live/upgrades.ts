@@ -19,7 +19,7 @@ export interface Upgrade {
  * options.
  *
  * Some HTTP clients, such as Java's, offer HTTP/2 with ordinary requests (`Upgrade: h2c`). A server may ignore the offer
- * (RFC 9110, section 7.8). If the request has a body, this option makes Node ignore the offer. Without the option, Node
+ * (RFC 9110, section 7.8). If the request has a body, `shouldUpgradeCallback` makes Node ignore the offer. Otherwise Node
  * 26 would consume the body before it reports the upgrade. If the request has no body, Node reports an upgrade, and
  * `parseAgain` ignores the offer. If Node itself ignored the offer, it would drop the requests pipelined after this
  * request.

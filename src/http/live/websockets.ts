@@ -253,7 +253,7 @@ export class WebSockets {
       this.silent.delete(socket);
       count(1);
     });
-    // Invalid frames and oversized messages cause errors. ws closes the connection with the appropriate code itself.
+    // Ignores errors from invalid frames and oversized messages: ws itself closes the connection with the right code.
     socket.on('error', () => undefined);
     socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));
   }

@@ -44,7 +44,7 @@ async function start() {
   if (!viewer?.scopes.includes('ADMIN')) {
     const lacks = viewer?.apiKey ? `The key “${viewer.apiKey.name}” does not have the scope ADMIN.` : '';
     say(
-      problem ?? (lacks || 'Enter a key with the scope ADMIN: the first start of the gateway shows one.'),
+      problem ?? (lacks || 'Enter a key with the scope ADMIN. The first start of the gateway shows such a key.'),
       currentKey() ? 'bad' : '',
     );
     return;

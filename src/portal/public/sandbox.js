@@ -5,8 +5,8 @@ import { call, live } from './gateway.js';
 
 const SCRIPT = 'https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js';
 /**
- * Time limit for loading Sandbox, in milliseconds. Without it, a browser behind a firewall that drops packets would wait for
- * minutes.
+ * Time limit for loading Sandbox, in milliseconds. Without a limit, a browser behind a firewall that drops packets would
+ * wait for minutes.
  */
 const TIMEOUT_MS = 8000;
 const main = byId('content');

@@ -34,7 +34,7 @@ function spellTime(seconds) {
 }
 
 /**
- * No queries are sent before this time. After a rejected key the time is infinite, since each query with that key would
+ * No queries are sent before this time. After a rejected key, the time is infinite, since each query with that key would
  * count against the client's address.
  */
 let quietUntil = 0;

@@ -46,7 +46,7 @@ const SHARED: Readonly<Record<string, Parameter>> = {
     name: 'If-Match',
     in: 'header',
     description:
-      'Makes the change only if the resource still has this `ETag`, or one of these; else the response is 412. `*` matches any existing resource. A weak tag (`W/"…"`) never matches.',
+      'Makes the change only if the resource still has this `ETag` (or one of several `ETag`s); otherwise the response is 412. `*` matches any existing resource. A weak tag (`W/"…"`) never matches.',
     schema: { type: 'string', maxLength: 16_384 },
   },
   requestId: {

@@ -15,7 +15,7 @@ export const MAX_TEXT = 131_072;
 export const ref = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
 export const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array', items: ref(name), maxItems });
 
-/** Maximum number of values of a repeated parameter. More would exceed the maximum length of a URL. */
+/** Maximum number of values of a repeated parameter. More values would exceed the maximum length of a URL. */
 const MAX_VALUES = 4096;
 
 /** The schema of a value: a scalar with the bounds of its rule, or a reference to the separate schema of any other type. */

@@ -127,7 +127,7 @@ describe('an API key', () => {
     }
   });
 
-  test('that is null counts as no key, and other parameters are ignored', async () => {
+  test('that is null counts as no key, and other parameters of connection_init are ignored', async () => {
     const params = { apiKey: null, client: { toString: 'x' } };
     const { answers } = await open(socketClient(url, params)).subscribe('{ viewer { apiKey { id } } }').untilOver();
     expect(answers).toMatchObject([{ data: { viewer: { apiKey: null } } }]);
