@@ -1,7 +1,8 @@
 let callbacks: (() => void)[] = [];
 
 /**
- * Calls the callback at the end of this iteration of the event loop, in one batch with all other callbacks.
+ * Calls the callback at the end of this iteration of the event loop, in one batch with all other callbacks. The callback may
+ * run in the asynchronous context of another request (`AsyncLocalStorage`), so it must only settle a promise.
  *
  * New requests and the results of statements are handled in such batches. The requests of a batch take turns at each
  * `await`, so each step runs for the whole batch before the next step begins. The code of the step then stays in the

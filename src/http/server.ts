@@ -199,7 +199,7 @@ function startRequests(requests: RequestsInProgress): onRequestHookHandler {
   };
 }
 
-const inBatches: onRequestHookHandler = (_request, _reply, done) => together(done);
+const inBatches = () => new Promise<void>((resolve) => together(resolve));
 
 function logResponses(accessLog: AccessLog): onResponseHookHandler {
   return (request, reply, done) => {

@@ -31,7 +31,7 @@ browserTest('the start page shows the remaining quota, the usage of the key, and
   for (let i = 0; i < 4; i++) await ask(pro.headers);
   const start = await open();
   const { page } = start;
-  await page.getByText('Usage is kept per key').waitFor();
+  await page.getByText('Usage is counted per key').waitFor();
   await enterKey(page, pro);
   await page.getByText('key “Acme”, may read and write').waitFor();
   expect(await page.locator('#plan').textContent()).toBe('PRO');
@@ -126,7 +126,7 @@ browserTest.each([1280, 390])('the layout of the start page does not shift at a 
     const { page } = await browsing.open(undefined, { viewport: { width, height: 800 } });
     await page.addInitScript(`${OBSERVE_SHIFTS} if ('${key}') sessionStorage.setItem('petstore-api-key', '${key}');`);
     await page.goto(browsing.url);
-    await page.locator(key ? '.usage-chart' : 'text=Usage is kept per key').waitFor();
+    await page.locator(key ? '.usage-chart' : 'text=Usage is counted per key').waitFor();
     await page.getByText('Ready · database ok').waitFor();
     await page.waitForTimeout(500);
     expect(await page.evaluate('window.shift')).toBeLessThanOrEqual(0.05);

@@ -107,7 +107,9 @@ describe('npm run dump and npm run restore', () => {
     const { code, stdout, stderr } = await run('dump', [], { DATA_DIR: at('data') });
     unlock();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^dump: \S+ is in use by process \d+\. Stop the gateway \(Ctrl\+C\), run this again, .*\n$/);
+    expect(stderr).toMatch(
+      /^dump: \S+ is in use by process \d+\. Stop the gateway \(Ctrl\+C\), run this command again, .*\n$/,
+    );
   });
 });
 
