@@ -158,7 +158,7 @@ const TABLE = {
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    why: 'The service is busy or stopping, or its database is unavailable. If only writes fail, because the database is read-only or its disk is full, the message says so.',
+    why: 'The service is busy or stopping, its database is unavailable, or the request exceeded its time limit. If only writes fail, because the database is read-only or its disk is full, the message says so.',
     fix: 'Wait as long as `Retry-After` says. A mutation may have run: retry it with the same `Idempotency-Key`.',
     message: 'The service is busy, or its database is unavailable. Try again shortly.',
   },

@@ -44,17 +44,14 @@ export class SharedResults<Result> {
     open: () => Session,
     compute: (reads: EventReads) => Promise<Result>,
   ): Computation<Result> {
-    const { reads, byWork } = this.resultsOf(event, open);
-    const shared = byWork.get(work) ?? started(compute(reads));
+    const results = this.resultsOf(event, open);
+    const { reads, byWork } = results;
+    const shared = byWork.get(work) ?? started(compute(reads), () => cancelUnwanted(results));
     byWork.set(work, shared);
     shared.waiting++;
     const leave = () => {
       shared.waiting--;
-      if (shared.isDone) return;
-      const unfinished = [...byWork].filter(([, { isDone }]) => !isDone);
-      if (unfinished.some(([, { waiting }]) => waiting > 0)) return;
-      for (const [each] of unfinished) byWork.delete(each);
-      reads.session.work.deadline.end();
+      cancelUnwanted(results);
     };
     return { result: shared.result, leave };
   }
@@ -69,11 +66,20 @@ export class SharedResults<Result> {
   }
 }
 
-function started<Result>(result: Promise<Result>): Shared<Result> {
+function started<Result>(result: Promise<Result>, onDone: () => void): Shared<Result> {
   const shared: Shared<Result> = { result, waiting: 0, isDone: false };
   const done = () => {
     shared.isDone = true;
+    onDone();
   };
   result.then(done, done);
   return shared;
+}
+
+/** Cancels the unfinished computations if there are any, and no subscriber waits for them. */
+function cancelUnwanted<Result>({ reads, byWork }: EventResults<Result>): void {
+  const unfinished = [...byWork].filter(([, { isDone }]) => !isDone);
+  if (!unfinished.length || unfinished.some(([, { waiting }]) => waiting > 0)) return;
+  for (const [work] of unfinished) byWork.delete(work);
+  reads.session.work.deadline.end();
 }

@@ -43,6 +43,17 @@ test('computations for one event share their reads, which are cancelled only whe
   expect(reasonOf(reads[0])).toBe(UNWANTED);
 });
 
+test('a computation that no subscriber waits for is cancelled when the last other computation is done', async () => {
+  const { find, reads } = setUp();
+  let finish: (result: string) => void = () => undefined;
+  const other = find('other work', new Promise((resolve) => (finish = resolve)));
+  find('work').leave();
+  expect(reasonOf(reads[0])).toBeUndefined();
+  finish('done');
+  await other.result;
+  expect(reasonOf(reads[0])).toBe(UNWANTED);
+});
+
 test('a finished result is kept for later subscribers, even after all earlier subscribers have left', async () => {
   const { find, reads } = setUp();
   const first = find('work', Promise.resolve('done'));
