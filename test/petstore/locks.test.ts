@@ -32,6 +32,8 @@ onPostgres('two concurrent changes', () => {
   });
 
   async function areWaiting(count: number): Promise<boolean> {
+    // Within a transaction, PostgreSQL reads the activity only once, unless the snapshot is cleared.
+    await other.query('select pg_stat_clear_snapshot()');
     const { rows } = await other.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
