@@ -109,6 +109,8 @@ onPostgres('two instances on one PostgreSQL', () => {
       await blocker.query('select from inventory where pet_id = 1 for update');
       const lost = send(first, 'POST /store/orders', order, 'k').catch(() => 'no answer');
       await until(async () => {
+        // Within a transaction, PostgreSQL reads the activity only once, unless the snapshot is cleared.
+        await blocker.query('select pg_stat_clear_snapshot()');
         const { rows } = await blocker.query(
           `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );
