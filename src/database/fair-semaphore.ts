@@ -8,29 +8,33 @@ interface CallerQueue {
   readonly waiting: (() => void)[];
 }
 
-/** The fraction of the slots and of the queue that one caller may take. */
+/** The fraction of all connections, and of the queue, that one caller may take. */
 const MOST_OF_ONE_CALLER = 0.75;
 
-/**
- * A semaphore with a FIFO queue for each caller. It serves the queues round-robin. One caller holds at most three quarters
- * of the slots, rounded to a whole number.
- */
+/** The number of connections that one caller may hold: three quarters of all, but at least two. */
+export function connectionsOfOneCaller(all: number): number {
+  return Math.max(2, Math.floor(all * MOST_OF_ONE_CALLER));
+}
+
+/** A semaphore with a FIFO queue for each caller. It serves the queues round-robin. */
 export class FairSemaphore {
   /** The callers that hold a slot or wait for one. */
   private readonly callers = new Map<string, CallerQueue>();
   /** The queues with waiting requests, in round-robin order. */
   private readonly turns: CallerQueue[] = [];
-  private readonly mostOfOneCaller: number;
   private free: number;
   private total = 0;
 
-  /** @param places maximum number of waiting requests; further requests are rejected. */
+  /**
+   * @param slotsForOneCaller maximum number of slots that one caller holds at the same time.
+   * @param places maximum number of waiting requests; further requests are rejected.
+   */
   constructor(
     slots: number,
+    private readonly slotsForOneCaller: number,
     private readonly places: number,
   ) {
     this.free = slots;
-    this.mostOfOneCaller = Math.round(slots * MOST_OF_ONE_CALLER);
   }
 
   get waiting(): number {
@@ -101,7 +105,7 @@ export class FairSemaphore {
   }
 
   private mayStart({ running }: CallerQueue): boolean {
-    return this.free > 0 && running < this.mostOfOneCaller;
+    return this.free > 0 && running < this.slotsForOneCaller;
   }
 
   private forgetIfIdle(caller: string, { running, waiting }: CallerQueue): void {

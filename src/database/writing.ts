@@ -73,7 +73,7 @@ function hashOf(text: string): bigint {
 
 /**
  * The parts of an INSERT statement for one row. The parameters of the statement are the values of the columns, in the order
- * of `fields`.
+ * of `fields`. The database stores them unchanged, so the statement need not return them.
  */
 export function newRow<Given extends Columns>(columns: Given) {
   const fields = Object.keys(columns) as (keyof Given & string)[];
@@ -84,7 +84,6 @@ export function newRow<Given extends Columns>(columns: Given) {
     parameters,
     names: fields.map((field) => nameOf(columns[field] as Columns[string])).join(', '),
     values: fields.map((field) => parameters[field]).join(', '),
-    returned: selected(columns),
   };
 }
 

@@ -3,6 +3,7 @@ import { type Pool, TypeOverrides } from 'pg';
 import type { PoolLoad, Statement } from '../database';
 import type { Work } from '../deadline';
 import type { Command, Engine, OpenTransaction } from '../engine';
+import { connectionsOfOneCaller } from '../fair-semaphore';
 import { PrismaClient } from '../generated/client';
 import { retrying } from '../retries';
 import { settled } from '../settled';
@@ -75,6 +76,7 @@ export class Connections implements Engine {
       { types, idleTimeoutMillis: server.isRemote ? IDLE_MS : 0, pipeline: true },
       server.settings(requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },
+      connectionsOfOneCaller(poolSize),
     );
     this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool), errorFormat: 'minimal' });
     const config = { types, connectionTimeoutMillis: connectMs };

@@ -15,8 +15,9 @@ import { CATEGORIES, type CategoryRow, LOCK } from '../model';
 const { id: ID, ...columns } = COLUMNS.categories;
 const CATEGORY_ROW = newRow(columns);
 const INSERT_CATEGORY = statement(
-  `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values}) returning ${ID.sql}, ${CATEGORY_ROW.returned}`,
+  `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values}) returning ${ID.sql}`,
 );
+type InsertedCategory = Pick<CategoryRow, 'id'>;
 
 /** Reads and writes categories, the kinds of pets. */
 export class CategoryService {
@@ -44,8 +45,8 @@ export class CategoryService {
     const { name, description = null } = checkInput(NewCategory, input);
     const category = { name, description };
     const values = CATEGORY_ROW.fields.map((field) => category[field]);
-    const [created] = await session.write<CategoryRow>(INSERT_CATEGORY, values);
-    return created as CategoryRow;
+    const [inserted] = await session.write<InsertedCategory>(INSERT_CATEGORY, values);
+    return { ...(inserted as InsertedCategory), ...category };
   }
 
   /** @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */

@@ -28,7 +28,8 @@ select ${ORDER_ROW.values}, case when exists (select from taken) then ${UNITS} e
 where exists (select from taken)
    or ${OF_PET} is null or ${UNITS} is null
    or not exists (select from inventory where pet_id = ${OF_PET})
-returning ${ID.sql}, ${ORDER_ROW.returned}, ${RESERVED.sql}`);
+returning ${ID.sql}, ${RESERVED.sql}`);
+type InsertedOrder = Pick<Order, 'id' | 'reserved'>;
 
 /** Reads and writes orders. Orders reserve stock, and return it when they are cancelled. */
 export class OrderService {
@@ -77,7 +78,7 @@ export class OrderService {
     });
     const placed = await refusing(write, unknownPet(petId));
     if (!placed) throw insufficientStock(order, await stockBelow(session, order));
-    return placed;
+    return { id: placed.id, ...order };
   }
 
   /**
@@ -187,10 +188,10 @@ function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'
 async function insertOrder(
   session: Session,
   order: Omit<Order, 'id' | 'reserved'>,
-  written: Written<Order>,
-): Promise<Order | undefined> {
+  written: Written<InsertedOrder>,
+): Promise<InsertedOrder | undefined> {
   const values = ORDER_ROW.fields.map((field) => order[field]);
-  const insert = () => session.write<Order>(INSERT_ORDER, values, written);
+  const insert = () => session.write<InsertedOrder>(INSERT_ORDER, values, written);
   const [placed] = await insert();
   // If no order was inserted, the stock may be too small. But the inventory row or the pet may also have been deleted while
   // the statement waited for the lock. Then the second attempt succeeds, or fails because the pet is missing.
