@@ -69,7 +69,7 @@ export interface Relation {
   /** The field with the related row's id. */
   readonly field: string;
   /**
-   * How the related row is joined. With `left`, the related row may not exist. With `included`, `Table.joins` already joins
+   * How the related row is joined. With `left`, the related row may be missing. With `included`, `Table.joins` already joins
    * it.
    */
   readonly join: 'inner' | 'left' | 'included';
