@@ -62,7 +62,7 @@ const PETS = {
   'one letter, rare': { name: 'z' },
   'two letters': { name: 'zA' },
   'two letters of none': { name: 'qq' },
-  'three characters of no name': { name: '!!!' },
+  'three characters in no name': { name: '!!!' },
   'a word and a status': { name: 'luna', statuses: ['sold'] },
   'a last word and a status': { name: 'domino', statuses: ['sold'] },
   'a word and two statuses': { name: 'luna', statuses: ['sold', 'available'] },

@@ -32,7 +32,7 @@ const TABLE = {
   },
   OPERATION_TOO_COMPLEX: {
     status: 400,
-    why: 'The operation exceeds a limit on its document, its estimated cost, its response or its counted root fields.',
+    why: 'The operation exceeds a limit: on the size of its document, its estimated cost, the size of its response, or its counted root fields.',
     fix: 'Ask for shorter pages or fewer fields, or send several operations. The message names the limit.',
     message: 'The operation has an estimated cost of 80000 values; at most 50000 are allowed.',
   },

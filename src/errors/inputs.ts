@@ -134,7 +134,7 @@ function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail
   return faultsOf(ruleOf(element), value).map((message) => ({ path, message }));
 }
 
-/** The errors of all input fields inside a value that break a rule. The value itself is possibly not of its type. */
+/** One error for each input field in the value that breaks a rule. The value has not been checked against its type. */
 function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   if (!isInputObjectType(getNamedType(type))) return [];
   const shape = getNullableType(type);

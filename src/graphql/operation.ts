@@ -122,7 +122,8 @@ export class Operations {
 }
 
 /**
- * The schema field that a validated operation selects, under any alias; `(several)` if it selects several different fields.
+ * The root field that a validated operation selects, under any alias; `(several)` if it selects different fields or a
+ * fragment.
  */
 function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   const fields = selectionSet.selections.map((each) => (each.kind === 'Field' ? each.name.value : undefined));

@@ -58,7 +58,7 @@ export class Reader {
 
   /**
    * Runs the commands in bash.
-   * @returns the output on the page if the actual output matches it, otherwise the actual output. White space and texts
+   * @returns the documented output if the actual output matches it, otherwise the actual output. White space and texts
    *   that match {@link VARIES} may differ.
    * @throws Error if a command fails
    */

@@ -87,7 +87,7 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
-  test('commits the changes of its statements and of Prisma', async () => {
+  test('commits changes made by SQL statements and through Prisma', async () => {
     const answer = await database.transaction(async (session) => {
       await rename(session, 1, 'Ace');
       await session.prisma.pet.update({ where: { id: 2 }, data: { name: 'Bo' } });

@@ -94,7 +94,7 @@ test('resolvers are called as methods of their instance, with the GraphQL argume
   expect(body.data).toEqual({ thing: { name: 'a thing 7' } });
 });
 
-test('an argument with the ids of other objects rejects the id of an API key', async () => {
+test('an argument for the id of another type rejects the id of an API key', async () => {
   const { body } = await ask('{ thing(id: "abcdefghijkl") { name } }');
   expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
 });

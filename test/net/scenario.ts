@@ -10,7 +10,7 @@ export interface Scenario {
   readonly name: string;
   /** Settings of the gateway, in addition to {@link SETTINGS}. A setting with the value `undefined` has its default. */
   readonly settings?: Record<string, string | undefined>;
-  /** The only database that it runs on; by default both, with the same transcript. */
+  /** Restricts the scenario to one database. By default it runs on both, which must give the same transcript. */
   readonly only?: 'embedded' | 'postgres';
   /**
    * Whether the scenario runs on only one database, because its responses are the same on both: on PostgreSQL, unless

@@ -78,7 +78,8 @@ export class BoundedPool extends Pool {
 
   /**
    * Takes a connection.
-   * @throws Ended if the deadline passes first; Error `53300` (too many connections) when the queue is full.
+   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue, or the caller's
+   * share of it, is full.
    */
   take(work: Work): Promise<PoolClient> {
     const { deadline } = work;

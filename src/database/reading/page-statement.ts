@@ -183,7 +183,7 @@ function searchedIds<Row>(
   const [key, id] = order.keys;
   const first = (tests: readonly string[]) =>
     `select ${id ?? key} as id from ${from}${where(tests)}${order.sql} limit ${limit}`;
-  // The planner assumes that matching rows are spread evenly over an order. For the order by id, this assumption is true.
+  // The planner assumes that matching rows are spread evenly over the sort order. When sorting by id, this is true.
   if (!id || parents || criteria.ids !== undefined) return first(conditions);
 
   // In other orders, matching rows may be close together, such as names that contain a word, or rows of a joined table. A
