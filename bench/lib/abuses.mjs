@@ -145,7 +145,10 @@ async function newKey(url, adminKey) {
   return (await response.json()).data.createApiKey.secret;
 }
 
-/** A costly query that counts the pets for twelve name filters. @param n makes its values unique. @param shape makes its aliases unique. */
+/**
+ * A costly query that counts the pets for twelve name filters.
+ * @param n makes its values unique. @param shape makes its aliases unique.
+ */
 const searches = (n, shape = '') =>
   `{ ${repeat(12, (i) => `c${shape}_${i}: pets(filter: { name: "${n} ${i}" }) { totalCount }`)} }`;
 

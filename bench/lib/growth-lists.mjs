@@ -43,7 +43,7 @@ const WORDS = {
   'a word of 1 %': { name: 'bella' },
   'a word of 0.1 %': { name: 'ZANZI' },
   'a word of one': { name: 'unicorn' },
-  'a word of none': { name: 'xyzzy' },
+  'a word in no name': { name: 'xyzzy' },
   'a last word of 8 %': { name: 'domino' },
   'a last word of 1 %': { name: 'tiger' },
 };
@@ -61,7 +61,7 @@ const PETS = {
   'one letter, common': { name: 'p' },
   'one letter, rare': { name: 'z' },
   'two letters': { name: 'zA' },
-  'two letters of none': { name: 'qq' },
+  'two letters in no name': { name: 'qq' },
   'three characters in no name': { name: '!!!' },
   'a word and a status': { name: 'luna', statuses: ['sold'] },
   'a last word and a status': { name: 'domino', statuses: ['sold'] },

@@ -48,8 +48,8 @@ export class FairSemaphore {
 
   /**
    * Takes a slot, or waits in the queue until the caller may take one.
-   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue, or the
-   * caller's share of it, is full.
+   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue, or the caller's
+   * share of it, is full.
    */
   acquire(work: Work): Release | Promise<Release> {
     work.deadline.check();

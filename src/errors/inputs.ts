@@ -134,7 +134,9 @@ function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail
   return faultsOf(ruleOf(element), value).map((message) => ({ path, message }));
 }
 
-/** One error for each input field in the value that breaks a rule. The value has not been checked against its type. */
+/**
+ * The errors of the input fields in the value: one for each broken rule. The value has not been checked against its type.
+ */
 function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   if (!isInputObjectType(getNamedType(type))) return [];
   const shape = getNullableType(type);

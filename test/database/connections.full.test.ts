@@ -1,4 +1,5 @@
 import type { Database } from '../../src/database/database';
+import { Deadline } from '../../src/database/deadline';
 import { failureOf } from '../../src/database/failures';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
@@ -76,6 +77,14 @@ onPostgres('on PostgreSQL', () => {
     return pids[0] ?? 0;
   };
 
+  test('one caller holds at most 7 of 10 connections, and another caller is served meanwhile', async () => {
+    const sessionOf = (caller: string) => database.sessionFor({ caller, deadline: new Deadline(10_000) });
+    const sleeping = all(8, () => sessionOf('a').query(statement('select pg_sleep(1)'), []));
+    await sessionOf('b').query(statement('select 1'), []);
+    expect(database.load).toMatchObject({ waiting: 1 });
+    await sleeping;
+  });
+
   describe('short reads', () => {
     beforeEach(async () => {
       await shared();
@@ -99,7 +108,7 @@ onPostgres('on PostgreSQL', () => {
       for (let i = 0; i < 10; i++) await all(300, echo);
       await long;
       clearInterval(watch);
-      // A single caller can use six pooled connections and two shared connections.
+      // A single caller can use seven pooled connections and two shared connections.
       expect(most).toBeGreaterThan(7);
       // The query above may count one more connection of this test's own pool.
       expect(most).toBeLessThanOrEqual(10 + 1);

@@ -63,6 +63,16 @@ test.each([
   expect(counts.filter(Boolean)).toEqual(shares);
 });
 
+test.each([
+  [2, 2],
+  [3, 2],
+  [5, 3],
+  [10, 7],
+  [20, 15],
+])('of %i connections, one caller may hold %i', (all, share) => {
+  expect(connectionsOfOneCaller(all)).toBe(share);
+});
+
 test('waiting callers are served round-robin, and the requests of one caller in order', async () => {
   const { entered, enter, leave } = scene(1);
   await enter('a0', 'a1', 'a2', 'b1', 'b2', 'c1');

@@ -28,14 +28,14 @@ export class BoundedPool extends Pool {
 
   /**
    * @param settings the SQL that a new connection runs first.
-   * @param sizeForOneCaller maximum number of connections that one caller holds at the same time.
+   * @param slotsForOneCaller maximum number of connections that one caller holds at the same time.
    */
   constructor(
     private readonly server: Server,
     config: Omit<PoolConfig, 'Client'>,
     settings: string,
     private readonly bounds: PoolBounds,
-    sizeForOneCaller: number,
+    slotsForOneCaller: number,
   ) {
     const { poolSize, connectMs } = bounds;
     super({
@@ -53,7 +53,7 @@ export class BoundedPool extends Pool {
         if (server.isRemote) noteReadOnly(client);
       },
     });
-    this.queue = new FairSemaphore(poolSize, sizeForOneCaller, bounds.queue);
+    this.queue = new FairSemaphore(poolSize, slotsForOneCaller, bounds.queue);
     // The pool replaces a broken idle connection. Without a listener, its `error` event would crash the process.
     this.on('error', () => undefined);
   }

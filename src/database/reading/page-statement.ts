@@ -186,10 +186,10 @@ function searchedIds<Row>(
   // The planner assumes that matching rows are spread evenly over the sort order. When sorting by id, this is true.
   if (!id || parents || criteria.ids !== undefined) return first(conditions);
 
-  // In other sort orders, matching rows may be close together, such as names that contain a word, or rows of a joined table. A
-  // scan from the start of the sort order may reach them late. So if only few rows match, all matching rows are read and then
-  // sorted. This finds 1,000 of 1,000,000 names in 2 ms instead of 204 ms, and the stock of 2,000 pets in 8 ms instead of
-  // 522 ms.
+  // In other sort orders, matching rows may be close together, such as names that contain a word, or rows of a joined table.
+  // A scan from the start of the sort order may reach them late. So if only few rows match, all matching rows are read and
+  // then sorted. This finds 1,000 of 1,000,000 names in 2 ms instead of 204 ms, and the stock of 2,000 pets in 8 ms instead
+  // of 522 ms.
   const few = criteria.isJoined ? FEW_JOINED : FEW;
   const matching = `select ${key} as key, ${id} as id from ${from}${where(conditions)} limit ${few + 1}`;
   return `with matching as materialized (${matching}),

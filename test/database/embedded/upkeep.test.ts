@@ -49,7 +49,7 @@ test('tables do not grow with each update, since vacuum makes the space of dead 
   expect(await select("(select reltuples from pg_class where relname = 'stock')")).toBe(ROWS);
 });
 
-test('during writes, a table is vacuumed once its dead rows outnumber its live rows by more than 10,000', async () => {
+test('during writes, a vacuum waits until dead rows outnumber live rows by more than 10,000', async () => {
   await start(250);
   const writer = await server.connect();
   let isWriting = true;
