@@ -3,7 +3,7 @@ import { readConfig, SETTING_NAMES } from './app/config';
 import { environment, namesInFile } from './app/environment';
 import { fail } from './app/shutdown';
 
-/** Decides what kind of process this is; each kind loads only what it needs. */
+/** Starts this process as a primary, a worker or a single process. Each kind loads only the modules that it needs. */
 async function main(): Promise<void> {
   if (cluster.isPrimary) reportUnknownNames();
   const config = readConfig(environment());

@@ -54,7 +54,7 @@ export function validUntil(secret: string, stored: StoredSecrets | undefined): n
   return (isPrevious && stored?.previousSecretUntil?.getTime()) || -Infinity;
 }
 
-/** Compares texts in constant time. The time taken reveals nothing but their lengths. */
+/** Compares texts in constant time. The time taken reveals only their lengths. */
 export function isSame(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -11,7 +11,7 @@ import type { KeyCache } from './key-cache';
 import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';
 
-/** Omits the hashes of secrets from a query. Only verifying and rotating a secret need the hashes. */
+/** Omits the hashes of secrets from a query. Only verification and rotation need the hashes. */
 const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 
 /** The bounds, in seconds, of the time for which the old secret of a rotated key is accepted. The maximum is 30 days. */

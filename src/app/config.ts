@@ -121,7 +121,7 @@ type Settings = typeof SETTINGS;
 /** The configuration: the parsed value of each setting, by the name of its environment variable. */
 export type Config = { readonly [name in keyof Settings]: ReturnType<Settings[name]['parse']> };
 
-/** An environment variable has an invalid value or is missing. The message is one line that names the variable. */
+/** The error for an invalid or missing environment variable. The message is one line that names the variable. */
 export class ConfigError extends Error {}
 
 /**

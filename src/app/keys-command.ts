@@ -142,7 +142,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 /**
- * `npm run keys`: creates, lists, updates, rotates and revokes the API keys of a running gateway, and prints the result.
+ * `npm run keys`: manages API keys, lifts bans and queries usage on a running gateway, and prints the result.
  * @throws CommandError with a message for the user.
  */
 export async function runKeys(args: string[], environment: NodeJS.ProcessEnv, output = console): Promise<void> {

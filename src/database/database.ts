@@ -19,13 +19,14 @@ export interface Session {
   /** The caller and deadline of the statements. After the deadline, statements are rejected with its `reason`. */
   readonly work: Work;
   /**
-   * Runs one prepared statement that only reads. Returns `int8` as `bigint`, and `timestamptz` as `Date`.
+   * Runs one statement that only reads. Returns `int8` as `bigint`, and `timestamptz` as `Date`.
    * @param isShortRead whether the statement reads only a few rows through an index, and so may run on a shared connection.
-   * @throws Ended at the deadline; otherwise the driver's error, which {@link failureOf} classifies.
+   * @throws Ended at the deadline, unless the read already runs on a shared connection; otherwise the driver's error, which
+   * {@link failureOf} classifies.
    */
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
-   * Runs one prepared statement that writes.
+   * Runs one statement that writes.
    * @param written called with the returned rows after the write, even if the caller has stopped waiting.
    * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if the write may have succeeded; otherwise the
    * driver's error.
@@ -61,7 +62,7 @@ export interface Database extends Session {
   /** Returns a session with this caller and deadline. */
   sessionFor(work: Work): Session;
   /**
-   * Whether the database accepts writes. A standby does not, nor does the embedded database while its disk is full.
+   * Whether the database accepts writes. False on a standby, and in the embedded database while its disk is full.
    * Rejects if the database does not respond.
    */
   canWrite(): Promise<boolean>;

@@ -21,13 +21,13 @@ export class Deadline {
     this.endsAt = performance.now() + ms;
   }
 
-  /** The error with which statements are rejected after the deadline; `undefined` before the deadline. */
+  /** The error with which statements are rejected once the operation has ended; `undefined` until then. */
   get reason(): Ended | undefined {
     if (!this.cause && performance.now() >= this.endsAt) this.end(overdue(this.ms));
     return this.cause;
   }
 
-  /** @throws Ended after the deadline. */
+  /** @throws Ended if the operation has ended. */
   check(): void {
     const { reason } = this;
     if (reason) throw reason;
@@ -44,7 +44,7 @@ export class Deadline {
   }
 
   /**
-   * Calls the listener once, at the deadline. If the deadline has passed, calls the listener immediately.
+   * Calls the listener once, when the operation ends. If the operation has already ended, calls the listener immediately.
    * @returns a function that removes the listener.
    */
   onEnd(listener: () => void): () => void {

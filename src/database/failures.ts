@@ -16,7 +16,7 @@ const CODES = {
   /** The server rejects writes: it is a standby, for example, or its disk is full. Reads still work. */
   'read-only': '25006',
   'disk-full': '53100',
-  /** The database is unreachable, down, or no longer accepts this service. */
+  /** The database is unreachable or down, or rejects the gateway's connections. */
   unavailable:
     '08 28 3D 53 57 58 P2024 P2037 P1000 P1001 P1002 P1003 P1010 P1011 P1017 ' +
     'DatabaseNotReachable ConnectionClosed TooManyConnections TlsConnectionError ' +

@@ -11,7 +11,7 @@ interface CallerQueue {
 /** The fraction of all connections, and of the queue, that one caller may take. */
 const MOST_OF_ONE_CALLER = 0.75;
 
-/** The number of connections that one caller may hold: three quarters of all, but at least two. */
+/** The number of connections that one caller may hold: three quarters of all connections, but at least two. */
 export function connectionsOfOneCaller(all: number): number {
   return Math.max(2, Math.floor(all * MOST_OF_ONE_CALLER));
 }
@@ -48,8 +48,8 @@ export class FairSemaphore {
 
   /**
    * Takes a slot, or waits in the queue until the caller may take one.
-   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue, or the caller's
-   * share of it, is full.
+   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue is full, or already
+   * holds the maximum number of this caller's requests.
    */
   acquire(work: Work): Release | Promise<Release> {
     work.deadline.check();

@@ -46,7 +46,7 @@ export function reported(error: unknown, deadline: Deadline, isSent: boolean): u
   return isCut && deadline.reason ? deadline.reason : error;
 }
 
-/** Whether the deadline caused the error. Prisma may wrap the deadline's reason in an error of its own. */
+/** Whether the deadline caused the error. Prisma may wrap the deadline's reason in a Prisma error. */
 function isCausedByEnd(error: unknown): boolean {
   return error instanceof Ended || (error instanceof Error && error.cause instanceof Ended);
 }

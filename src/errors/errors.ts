@@ -198,7 +198,7 @@ export async function requireUnchanged(
 }
 
 /**
- * The value of a `Link` header (RFC 8288) that points to the description of a code, which is a heading in docs/errors.md.
+ * The value of a `Link` header (RFC 8288) that points to the section about a code in docs/errors.md.
  */
 export function helpLink(code: string): string {
   return `</docs/errors#${code.toLowerCase()}>; rel="help"`;

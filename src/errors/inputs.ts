@@ -124,7 +124,7 @@ export function argumentPath(
 /** A field, or an argument. */
 export type Element = GraphQLField<unknown, unknown> | GraphQLInputField | GraphQLArgument;
 
-/** The rule of a field; empty if it has none. */
+/** The rule of a field or an argument; an empty rule by default. */
 export function ruleOf({ extensions }: Element): Rule {
   return (extensions.rule as Rule | undefined) ?? {};
 }
@@ -135,7 +135,7 @@ function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail
 }
 
 /**
- * The errors of the input fields in the value: one for each broken rule. The value has not been checked against its type.
+ * One error for each rule that an input field in the value breaks. The value has not been checked against its type.
  */
 function innerRuleErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
   if (!isInputObjectType(getNamedType(type))) return [];

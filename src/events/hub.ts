@@ -129,7 +129,7 @@ class Channel {
     }
   }
 
-  /** Ends all subscribers of the topic with an error, since they have missed events. */
+  /** Ends all subscriptions to the topic with an error, since the subscribers have missed events. */
   private fail(error: unknown): void {
     this.unread = [];
     for (const feed of this.feeds.keys()) feed.fail(error);

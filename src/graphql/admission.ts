@@ -52,7 +52,7 @@ function deny({ scopes, countedFields }: Variant, { caller }: OperationRequest):
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
-/** Checks whether the caller has a scope. @returns the error; `undefined` if the caller has it, or none is required. */
+/** Checks whether the caller has the required scope. @returns the error; `undefined` if the caller may proceed. */
 export function refuseScope({ scopes, keyId }: Caller, scope: Scope | undefined): ProblemError | undefined {
   if (scope === undefined || scopes.has(scope)) return undefined;
   const needed = `needs an API key with the scope ${scope}`;

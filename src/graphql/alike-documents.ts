@@ -90,7 +90,7 @@ export class AlikeDocuments {
 
 /**
  * Separates the literals of a text from its other tokens.
- * @returns `undefined` if the text has invalid tokens or is very long.
+ * @returns `undefined` if the text has invalid tokens, is too long, or has variables with the reserved prefix.
  */
 function splitText(text: string): { shape: string; values: Token[] } | undefined {
   if (text.length > MOST_CHARACTERS || text.includes(`$${PREFIX}`)) return undefined;

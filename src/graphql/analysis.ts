@@ -75,7 +75,7 @@ export function fieldOf(schema: GraphQLSchema, parent: GraphQLObjectType, name: 
   return metaFields.find((meta) => meta.name === name) ?? parent.getFields()[name];
 }
 
-/** Merges the selections of several possible types. A field that is selected on several types is listed once. */
+/** Merges the selections of several possible types. A field node that applies to several types is listed once. */
 function anyOf(selections: readonly SelectedFields[]): SelectedFields {
   const fields = new Map(selections.flatMap((each) => each.fields.map((field) => [field.nodes[0], field])));
   return { fields: [...fields.values()] };

@@ -181,7 +181,10 @@ export interface CountedUse {
   times: number;
 }
 
-/** Counts the uses of annotated elements since the process started. The schema bounds the number of counters. */
+/**
+ * Counts the uses of annotated elements since the process started. The schema and the REST operations bound the number of
+ * counters.
+ */
 export class Uses {
   private readonly known = new Map<string, CountedUse>();
 

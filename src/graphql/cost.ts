@@ -68,7 +68,7 @@ export function estimateAt({ most, at }: Estimate, variables: Variables): number
 }
 
 /**
- * The maximum estimated cost of one operation, by kind; `free` is the maximum for operations that use no quota. The limit of
+ * The maximum estimated cost of one operation, by kind; `free` is the maximum for operations that use no quota. The limit on
  * subscriptions applies to each event, since a subscription is charged only when it starts.
  */
 export type CostLimits = Readonly<Record<`${OperationTypeNode}` | 'free', number>>;
@@ -148,11 +148,11 @@ const NAME_LENGTH = 16;
 const ASSUMED_LENGTH = MAX_PAGE;
 
 /**
- * What is known about the parent objects of a selection. The lengths of the lists in the selection depend on this
+ * Information about the parent objects of a selection. The lengths of the lists in the selection depend on this
  * information.
  */
 interface Place {
-  /** If the parent is a connection: the names of its list fields with the items of the page, and the page size. */
+  /** If the parent is a connection: the names of its fields that list the page's items, and the page size. */
   readonly page?: { readonly fields: readonly string[]; readonly length: Estimate };
   readonly introspected?: Introspected;
 }
@@ -168,8 +168,8 @@ interface FieldCost {
 
 /**
  * Estimates the cost of an operation before it runs: how much it reads, writes and sends. Each field costs 1, or the weight
- * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists. In introspection, the lengths
- * are those of the schema's own lists. Long response keys and arguments add to the cost.
+ * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists. In introspection, lists have
+ * their actual lengths. Long response keys and arguments add to the cost.
  */
 export class FieldCosts {
   constructor(private readonly schema: GraphQLSchema) {}
@@ -257,7 +257,7 @@ function lengthIn(node: ValueNode, most: number, variables: Variables): number |
   return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;
 }
 
-/** An upper bound for the number of items of a list argument, since a request body has at most 100 KiB. */
+/** Maximum number of items of a list argument. Each item takes at least a byte of the request body of at most 100 KiB. */
 const MAX_ITEMS = 100 * 1024;
 
 /**

@@ -20,7 +20,7 @@ interface Described {
 
 /**
  * Describes the schema and its root types. Introspection does not show directives (GraphQL, section 4). The description of
- * an element with directives therefore ends with a paragraph about them.
+ * a root field or an input field therefore ends with a paragraph about its scope, errors and stability, if it has any.
  */
 export function describeSchema(schema: GraphQLSchema, description: string): GraphQLSchema {
   const annotations = annotationsOf(schema);
@@ -50,7 +50,7 @@ export function describeSchema(schema: GraphQLSchema, description: string): Grap
   return new GraphQLSchema({ ...described.toConfig(), description });
 }
 
-/** A description without the paragraph that {@link describeSchema} adds. */
+/** The first paragraph of a description, without the paragraph that {@link describeSchema} adds. */
 export function ownDescription({ description }: Pick<Described, 'description'>): string {
   return String(description).split('\n\n')[0] ?? '';
 }

@@ -71,7 +71,7 @@ export function defineDirectives(schema: GraphQLSchema, errors: Catalogue): Grap
     locations: [DirectiveLocation.FIELD_DEFINITION],
     args: { scope: { type: new GraphQLNonNull(scope), description: 'The minimum scope.' } },
   });
-  // `getDirectives` also returns the directives of the GraphQL specification, after the gateway's own.
+  // `getDirectives` also returns the directives of the GraphQL specification, after the gateway's directives.
   const directives = [...definitions.getDirectives(), requiresScope, errorsDirective(errors), ...COST_DIRECTIVES];
   for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
     for (const field of Object.values(root?.getFields() ?? {})) {

@@ -31,7 +31,7 @@ export interface DocumentLimits {
 
 /** Maximum number of errors reported for one document; an additional error says that there are more. */
 const MAX_ERRORS = 20;
-/** Measured memory in bytes: for each character of a parsed document, and for each field of an operation's variant. */
+/** Measured memory in bytes, per character of a parsed document and per field of an operation's variant (operation.ts). */
 const CHARACTER_BYTES = 120;
 const FIELD_BYTES = 1000;
 /** Maximum memory of all cached documents and their variants, in bytes. */
@@ -149,8 +149,8 @@ export class Documents {
   }
 
   /**
-   * Finds a known document that differs from `text` only in the values of literals. Running the known document avoids
-   * parsing and validating `text`, which would cost ten times as much.
+   * Finds a document to run in place of `text`, if a known document differs from `text` only in the values of literals
+   * (alike-documents.ts). Parsing and validating `text` would cost ten times as much.
    */
   findAlike(text: string): Alike | undefined {
     // A document that differs from a trusted document in its literals is not trusted.

@@ -26,7 +26,7 @@ import { RunningSubscription } from './running-subscription';
 import { SharedResults } from './shared-results';
 
 export interface ExecutorOptions {
-  /** Milliseconds of the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   now(): number;
   readonly costs: CostLimits;
   readonly queue: OperationQueue;
@@ -106,7 +106,7 @@ export class Executor {
     return new RunningSubscription(events, respondTo, admitted, onOver);
   }
 
-  /** The kind of an operation; `undefined` if there is none with this name. */
+  /** The kind of an operation; `undefined` if the document has no operation with this name. */
   kindOf(document: DocumentNode, operationName: string | null | undefined): OperationTypeNode | undefined {
     return this.operations.find(document, operationName)?.kind;
   }
@@ -156,9 +156,9 @@ export class Executor {
   }
 
   /**
-   * Executes the operation with its plain root fields replaced by leaves. Executes the operation without leaves if no index
-   * has the order of a nested page, or if arguments inside a leaf are invalid, since only errors of resolvers have exact
-   * paths.
+   * Executes the operation with its plain root fields replaced by leaves (leaves.ts). The operation runs without leaves if
+   * no index provides the sort order of a nested page, or if arguments inside a leaf are invalid. Only resolvers
+   * report invalid arguments with exact paths.
    * @throws ProblemError `OPERATION_TOO_COMPLEX` if the response would be too large.
    */
   private async executeIn(
@@ -220,7 +220,7 @@ function resultKeyOf({ operation, request }: Admitted, sent: Variables): string 
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
-/** @returns `undefined` if arguments are invalid, or if no index has the order of a page. */
+/** @returns `undefined` if arguments are invalid, or if no index provides the sort order of a page. */
 function nestedOf(pages: Rewritten['pages'], variables: Variables): Nested | undefined {
   try {
     return nestedPages(pages, variables);

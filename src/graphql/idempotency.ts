@@ -87,7 +87,7 @@ export class IdempotentMutations {
    */
   private readonly running = new Set<string>();
 
-  /** @param now milliseconds of the Unix epoch. */
+  /** @param now milliseconds since the Unix epoch. */
   constructor(private readonly now: () => number) {}
 
   /** Returns the response stored under the request's key, or runs the mutation. */
@@ -204,7 +204,7 @@ function bodyOf(result: ExecutionResult, mutation: Mutation): Body {
 
 /**
  * A hash that identifies a request.
- * @param operation the document's text or the prepared document's name, and the operation name.
+ * @param operation the document's text or the REST operation's id, and the operation name.
  * @param variables the coerced variables, so that equal values have one representation.
  */
 function fingerprintOf(
@@ -234,7 +234,7 @@ function tooLarge(): ProblemError {
 }
 
 export interface CleaningOptions {
-  /** Milliseconds of the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Called when a round fails. The next round starts on schedule. */
   onError(error: unknown): void;

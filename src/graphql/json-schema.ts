@@ -16,7 +16,7 @@ export interface FieldKeywords {
 export interface TypeKeywords {
   readonly example?: Readonly<Record<string, unknown>>;
   /**
-   * The fields that the specification requires in a payload. Set only if the gateway always sends additional fields.
+   * The fields that the specification requires in a payload. Set only if the gateway always sends more fields than these.
    */
   readonly required?: readonly string[];
 }

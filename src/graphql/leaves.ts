@@ -135,7 +135,7 @@ export function rewrite(
 
 /**
  * The queries that read the nested pages.
- * @returns `undefined` if no index has the order of a page. Resolvers then read the pages of all parents in one statement.
+ * @returns `undefined` if no index provides a page's sort order. Resolvers then read the pages of all parents in one statement.
  * @throws ProblemError `BAD_USER_INPUT` for invalid arguments.
  */
 export function nestedPages(
@@ -152,7 +152,7 @@ export function nestedPages(
   return nested;
 }
 
-/** Thrown, and caught in this file, if a selection contains anything but columns, related rows and pages. */
+/** Thrown, and caught in this file, if PostgreSQL cannot write a selection as JSON. */
 class NotPlain extends Error {}
 const NOT_PLAIN = new NotPlain();
 

@@ -8,9 +8,9 @@ const CHEAP = 2_000;
  */
 const MAX_RUNNING = 30_000;
 /**
- * Threshold for the duration of an event loop iteration that starts an operation, in milliseconds. After a longer
- * iteration, the next operation starts only after an equally long pause. Large documents therefore use at most half of
- * the event loop's time.
+ * An event loop iteration that starts an operation counts as long if it takes more than this many milliseconds. After a
+ * long iteration, the next operation starts only after an equally long pause. Large documents therefore use at most half
+ * of the event loop's time.
  */
 const MAX_ITERATION_MS = 10;
 

@@ -19,7 +19,10 @@ const MAX_VARIANTS = 16;
 
 /** An operation for one combination of the values of the variables in `@skip` and `@include`. */
 export interface Variant extends Analysis {
-  /** Returns the document with its plain root fields replaced by leaves; `undefined` if it has no plain root fields. */
+  /**
+   * Returns the document with its plain root fields replaced by leaves (leaves.ts); `undefined` if it has no plain root
+   * fields.
+   */
   withLeaves(format: JsonFormat): Rewritten | undefined;
 }
 
@@ -101,8 +104,8 @@ export class Operations {
   ) {}
 
   /**
-   * The operation with this name. Without a name, the only operation of the document. Returns `undefined` if there is no
-   * such operation.
+   * Finds the operation with this name. Without a name, finds the only operation of the document. Returns `undefined` if
+   * there is no such operation.
    */
   find(document: DocumentNode, operationName: string | null | undefined): Operation | undefined {
     let operations = this.known.get(document);
@@ -122,8 +125,8 @@ export class Operations {
 }
 
 /**
- * The root field that a validated operation selects, under any alias; `(several)` if it selects different fields or a
- * fragment.
+ * The root field that a validated operation selects, ignoring aliases; `(several)` if the operation selects different
+ * fields or a fragment.
  */
 function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   const fields = selectionSet.selections.map((each) => (each.kind === 'Field' ? each.name.value : undefined));

@@ -74,7 +74,7 @@ export interface ListArgs extends PageArgs {
   orderBy?: { field: string; direction: string } | null;
 }
 
-/** The page that the arguments of a connection field request. @param order the default sort order. */
+/** Converts the arguments of a connection field to the requested page. @param order the default sort order. */
 export function pageOf(args: ListArgs, order = 'ID'): Page {
   const { first, after, last, before, orderBy } = args;
   return {

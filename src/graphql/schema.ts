@@ -61,8 +61,8 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       skipCheck,
     });
   const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
-  // First builds a schema from each class alone. In this schema, the root fields have the order of the methods. In the
-  // whole schema, type-graphql orders root fields by the import order of their classes.
+  // In the whole schema, type-graphql orders root fields by the import order of their classes. In a schema of a single
+  // class, the root fields have the order of the methods. So the order comes from a separate schema for each class.
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );
@@ -106,7 +106,7 @@ function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): vo
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The name of the type of the nodes, if a field returns a connection. */
+/** The name of the node type of a connection field; `undefined` for other fields. */
 function listedBy({ type }: Field): string | undefined {
   const connection = getNamedType(type);
   const nodes = isObjectType(connection) && connection.getFields().nodes;

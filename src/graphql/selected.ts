@@ -14,9 +14,9 @@ import type { Context } from './context';
 import { leafSelection } from './leaves';
 
 /**
- * Injects the selection of the field's rows; for a connection, the selection of its nodes. For a leaf, the selection
- * describes JSON. For an event, the selection has all columns, since all subscribers share the rows that are read for
- * the event.
+ * Injects the selection of the field's rows; for a connection, the selection of its nodes. For a leaf (leaves.ts), the
+ * selection describes JSON. For an event, the selection has all columns, since all subscribers share the rows that are
+ * read for the event.
  */
 export const Selected = () =>
   createParameterDecorator<Context>(({ info, context }) => {

@@ -76,7 +76,7 @@ function started<Result>(result: Promise<Result>, onDone: () => void): Shared<Re
   return shared;
 }
 
-/** Cancels the unfinished computations if there are any, and no subscriber waits for them. */
+/** Cancels the unfinished computations if no subscriber waits for any of them. */
 function cancelUnwanted<Result>({ reads, byWork }: EventResults<Result>): void {
   const unfinished = [...byWork].filter(([, { isDone }]) => !isDone);
   if (!unfinished.length || unfinished.some(([, { waiting }]) => waiting > 0)) return;

@@ -102,7 +102,7 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   return document;
 }
 
-/** Variables with the value 0, which request the shortest pages and so have the lowest estimated cost. */
+/** Variables with the value 0. They request the shortest pages, for which the estimated cost is lowest. */
 function leastVariables({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
   return Object.fromEntries(variableDefinitions.map(({ variable }) => [variable.name.value, 0]));
 }

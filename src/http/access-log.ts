@@ -148,8 +148,8 @@ export class AccessLog extends LogController {
     const error = request.rejection ?? observation?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
-    // An event stream has ended. Its duration is not recorded here, since `observeStart` has recorded the time until the
-    // stream began.
+    // This response was an event stream. Its duration is not recorded here, since `observeStart` has already recorded the
+    // time until the stream began.
     if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
     else this.record(entry, isBanned(status, meter), error && { ...error, interface: interfaceOf(request) });
   }
@@ -173,7 +173,7 @@ export class AccessLog extends LogController {
   /** Writes the buffered lines when the server closes or the process exits. */
   closeWith(app: FastifyInstance): void {
     const flush = () => this.flush();
-    // Prepended, so that it runs before the logger's own exit listener flushes the logger's buffer.
+    // The listener is prepended, so that it runs before the logger's exit listener flushes the logger's buffer.
     process.prependListener('exit', flush);
     app.addHook('onClose', async () => {
       process.removeListener('exit', flush);

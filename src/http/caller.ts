@@ -14,7 +14,8 @@ declare module 'fastify' {
     caller: Caller;
     meter: Meter;
     /**
-     * The error if the request's key was rejected or could not be checked. `undefined` for a valid key, or without a key.
+     * The error if the request's key was rejected or could not be checked. `undefined` for a valid key, for a key that was
+     * not looked up, and without a key.
      */
     keyProblem: unknown;
   }
@@ -52,7 +53,8 @@ export interface Identification {
 }
 
 /**
- * Stands for a caller whose key has not been checked. Its requests are not charged. Their responses report a full quota.
+ * The rate-limit subject of requests whose key has not been checked. These requests are not charged, and their responses
+ * report a full quota.
  */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
@@ -105,7 +107,7 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
 }
 
 /**
- * The key that a request has in `X-API-Key` or `Authorization: Bearer` (RFC 6750, section 2.1). If `Authorization` has a
+ * The key in a request's `X-API-Key` or `Authorization: Bearer` header (RFC 6750, section 2.1). If `Authorization` has a
  * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header.
  */
 export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {

@@ -51,15 +51,15 @@ export function setConstantHeaders({ id }: FastifyRequest, reply: FastifyReply):
 
 /**
  * Charges the caller for the request, unless an operation has charged it already or the response is a server error. If the
- * caller has no quota left, a 429 replaces the response. This is an `onSend` hook because Fastify runs it for every
- * response, including errors, preflights and pages.
+ * caller has no quota left, a 429 replaces the response. This is an `onSend` hook because Fastify runs `onSend` hooks for
+ * every response, including errors, preflights and pages.
  */
 export const chargeRequests: onSendHookHandler<unknown> = (request, reply, payload, done) => {
   if (request.meter.status) return done(null, payload);
   const charged = chargeOrPeek(request, reply);
   if (!(charged instanceof Promise)) return done(null, payloadOr429(request, reply, payload, charged));
   charged.then((limitStatus) => {
-    // While the charge was pending, the request exceeded its deadline and got 503. So this payload is dropped.
+    // If the request exceeded its deadline while the charge was pending, it has already got 503. This payload is then dropped.
     if (reply.raw.headersSent) discard(payload);
     else done(null, payloadOr429(request, reply, payload, limitStatus));
   }, done);

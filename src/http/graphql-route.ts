@@ -35,14 +35,14 @@ export interface GraphQLRouteOptions {
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, documents, websockets, sandbox, requestOf } = options;
   acceptJsonBodies(app);
-  // An HTML form on any site can send `text/plain`. The body is parsed here, and Apollo's CSRF prevention then rejects the
-  // request.
+  // An HTML form on any site can send a `text/plain` body. The body is accepted as text, so that Apollo's CSRF prevention
+  // rejects the request.
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 
   async function run(request: FastifyRequest, reply: FastifyReply) {
     const { accept } = request.headers;
     const type = responseType(accept);
-    // Checked here because Apollo would reject the `Accept` only after it has run the operation.
+    // The `Accept` header is checked here, because Apollo would reject it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const given = request.method === 'POST' ? request.body : request.query;
     const named = isObject(given) ? withText(given, documents) : given;
@@ -95,7 +95,7 @@ function asApolloReads(request: FastifyRequest, sent: unknown): HTTPGraphQLReque
   const isPost = request.method === 'POST';
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
-    // Apollo Server would negotiate the media type again for each request.
+    // Omits `Accept`. Otherwise Apollo Server would negotiate the media type again for each request.
     if (value && name !== 'accept') headers.set(name, String(value));
   }
   if (!isPost && !mayBeForged(request)) headers.set('apollo-require-preflight', 'true');

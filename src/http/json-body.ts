@@ -41,7 +41,10 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/** Matches numbers that JSON.parse may round (16 or more digits), or whose notation it loses (fractions, exponents). */
+/**
+ * Matches numbers that `JSON.parse` may round (16 or more digits). Also matches numbers in object members whose notation
+ * `JSON.parse` loses (fractions, exponents).
+ */
 const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
 
 /**

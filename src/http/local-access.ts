@@ -3,7 +3,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** Decides the access of a request without a key, from its headers. */
 export type AccessRule<Access> = (headers: IncomingHttpHeaders) => Access;
 
-/** Matches loopback addresses and `localhost` names (RFC 6761, section 6.3), which DNS does not resolve. Port optional. */
+/**
+ * Matches loopback addresses and `localhost` names (RFC 6761, section 6.3), with or without a port. DNS does not resolve
+ * `localhost` names.
+ */
 const LOOPBACK = String.raw`(?:(?:[\w-]+\.)*localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?`;
 const LOOPBACK_HOST = new RegExp(`^${LOOPBACK}$`, 'i');
 const LOOPBACK_ORIGIN = new RegExp(`^https?://${LOOPBACK}$`, 'i');

@@ -19,7 +19,7 @@ export function createLogger(level: string, writers = 1): Logger {
   return pino({ level, formatters }, output(pieces));
 }
 
-/** Writes a log line immediately, even if the log level excludes it. For lines that must not get lost. */
+/** Writes a log line immediately, even if the log level excludes it. Use it for lines that must not get lost. */
 export function logAnyway(fields: object, message: string): void {
   pino({ formatters }, process.stdout).info(fields, message);
 }

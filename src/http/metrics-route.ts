@@ -18,8 +18,8 @@ export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics:
 }
 
 /**
- * The metrics that a worker serves on the main port. Each request gets an error, since a worker does not have the metrics of
- * the other workers.
+ * Replaces the metrics on the main port of a worker. Each request for metrics gets an error, since a worker does not have
+ * the metrics of the other workers.
  */
 export const OF_WORKERS: Exposition = {
   text: async () => {

@@ -5,8 +5,8 @@ import { ProblemError } from '../errors/errors';
 import { EventLoopLag } from './event-loop-lag';
 
 /**
- * The limit on one caller's requests in progress is a quarter of the limit on all requests in progress, or 16, whichever is
- * greater (contract, section 7).
+ * One caller may have a quarter of the maximum number of requests in progress, or 16, whichever is greater (contract,
+ * section 7).
  */
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;
@@ -52,7 +52,7 @@ interface Slot {
 declare module 'fastify' {
   interface FastifyRequest {
     slot: Slot;
-    /** The deadline of the work for the request. It ends at the time limit, or when the client disconnects. */
+    /** Stops the request's statements at the time limit, or earlier if the client disconnects. */
     deadline: Deadline;
     /** The promise of the route's handler, which may still run after the request has ended. */
     work: Promise<unknown> | undefined;

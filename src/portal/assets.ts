@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface Asset {
   readonly type: string;
   readonly body: Buffer;
-  /** The ETag of a file that browsers must revalidate; `undefined` for files that have a hash in their path. */
+  /** The ETag of a file that browsers must revalidate; `undefined` for files in `Assets` and for error pages. */
   readonly etag?: string;
   /** Returns the gzipped body. It is computed once, on first use. */
   gzipped(): Promise<Buffer>;

@@ -17,7 +17,7 @@ export interface Section {
 
 export interface Parsed {
   readonly sections: readonly Section[];
-  /** Renders the page as HTML. A separate step, because it takes much longer than parsing. */
+  /** Renders the page as HTML. This is a separate step, because it takes much longer than parsing. */
   html(): string;
 }
 

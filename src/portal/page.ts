@@ -38,7 +38,7 @@ export const SANDBOX: Policy = {
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
 
-/** The headers that only pages have: the Content-Security-Policy, and headers that isolate the page from other sites. */
+/** The security headers of a page: its Content-Security-Policy, and headers that isolate the page from other sites. */
 function headersOf(policy: Policy): Record<string, string> {
   return {
     'content-security-policy': Object.entries(policy)

@@ -20,7 +20,7 @@ const SITE = [
   ['/admin', 'Keys'],
 ] as const;
 
-/** The parts in which pages differ. `renderPage` puts them into the common template. */
+/** The parts that differ between pages. `renderPage` puts them into the common template. */
 export interface PageContent extends PageOptions {
   readonly path: string;
   readonly title: string;

@@ -14,8 +14,8 @@ const NETWORK_GROUPS = 4;
 const UNKNOWN = 'unknown';
 
 /**
- * The rate-limit subject of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, written as its
- * first address. The function maps a subject to itself, so a displayed subject can be used as input.
+ * The rate-limit subject of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, written as the
+ * first address of the network. The function maps a subject to itself, so a displayed subject can be used as input.
  * @param ip `undefined` if the client reset the connection before its address was read.
  */
 export function subjectOfAddress(ip: string | undefined): string {
@@ -34,7 +34,7 @@ function networkOf(ip: string): string {
   if (range === 'ipv4Mapped' || range === 'rfc6052') {
     return new IPv4(address.toByteArray().slice(12)).toString();
   }
-  // A /64 network is one subject. A provider assigns at least a /64 network to each subscriber, who could otherwise
-  // send each request from a different address.
+  // A provider assigns at least a /64 network to each subscriber, so a /64 network is one rate-limit subject. Otherwise a
+  // subscriber could evade the limits by sending each request from a different address.
   return new IPv6(address.parts.map((group, i) => (i < NETWORK_GROUPS ? group : 0))).toString();
 }

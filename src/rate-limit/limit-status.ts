@@ -37,8 +37,8 @@ export interface LimitStatus {
    */
   readonly retryAfterMs: number | undefined;
   /**
-   * The end of the ban, set only during a ban. If the verdict is `limited`, this rejection has started the ban. During a
-   * ban, the verdict is `allowed` only for requests of the kind `page`.
+   * The end of the ban, set only during a ban. If it is set and the verdict is `limited`, this rejection has started the
+   * ban. During a ban, the verdict is `allowed` only for requests of the kind `page`.
    */
   readonly bannedUntil: number | undefined;
 }
@@ -60,7 +60,7 @@ export function limitStatusOf(
   if (verdict === 'allowed' || verdict === 'too-expensive') {
     return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil };
   }
-  // The number of requests that a window must have left. For a free request, or a cost that exceeds a whole window, it is 1.
+  // The number of requests that must be left in a window. It is 1 for a free request, or if the cost exceeds a whole window.
   const needed = kind !== 'counted' || exceedsQuota(cost, quota) ? 1 : cost;
   const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
   // Only the limit on free requests applies to a free request. For a banned caller, any exceeded window counts.

@@ -65,7 +65,7 @@ export class Limiter {
   }
 
   /**
-   * Charges a request to the caller. A counted request takes `cost` requests from both windows, or from neither.
+   * Charges a request to the caller. A counted request takes its cost from both windows, or from neither.
    * @param cost at least 1; always 1 for a free request.
    */
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {

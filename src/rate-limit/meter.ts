@@ -8,7 +8,7 @@ import type { RequestKind } from './rules';
  */
 export class Meter {
   private taken: LimitStatus | Promise<LimitStatus> | undefined;
-  /** The caller's status, after this request if it was counted; `undefined` until `take` or `peek` has returned. */
+  /** The caller's status, including any charge for this request; `undefined` until `take` or `peek` has returned. */
   status: LimitStatus | undefined;
 
   constructor(

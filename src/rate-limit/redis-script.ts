@@ -4,7 +4,7 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
 import type { Verdict } from './rules';
 import { STATE_FIELDS, type State } from './state';
 
-/** For requests that use no quota, the script receives one of these codes in place of a cost. */
+/** The script receives one of these codes in place of a cost, for requests and commands that use no quota. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
 
 /** The fields that the script returns after each request: counts, and milliseconds until windows and bans end. */

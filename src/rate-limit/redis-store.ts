@@ -30,8 +30,9 @@ interface Waiting {
 const CLOSE_MS = 1000;
 
 /**
- * Counts requests in Redis, exactly across all instances, with one hash per caller. All requests of a caller within two
- * iterations of the event loop are sent as one command. A request fails if Redis does not reply within the time limit.
+ * Counts requests in Redis, with one hash per caller. The counts are exact across all instances. All requests of a caller
+ * within two iterations of the event loop are sent as one command. A request fails if Redis does not reply within the time
+ * limit.
  */
 export class RedisStore {
   private readonly options: Required<RedisStoreOptions>;

@@ -2,7 +2,7 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 import type { State } from './state';
 
 /**
- * `counted` requests use quota. `free` requests do not, but have a separate limit. A `page` (or a preflight) is a free
+ * `counted` requests use quota. `free` requests use no quota, but have a separate limit. A `page` (or a preflight) is a free
  * request that is allowed during a ban.
  */
 export type RequestKind = 'counted' | 'free' | 'page';

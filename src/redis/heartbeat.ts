@@ -11,7 +11,7 @@ export function heartbeat(redis: Redis, everyMs: number): () => void {
     isAwaited = false;
   };
   const beat = () => {
-    // A connection still being established has its own timeout.
+    // A connection that is still being established has a separate timeout.
     if (redis.status !== 'ready' && redis.status !== 'connect') return;
     if (isAwaited) return redis.disconnect(true);
     isAwaited = true;

@@ -20,7 +20,7 @@ export interface Domain {
   readonly operations: readonly RestOperation[];
   /** The tags of REST operations, by the first segment of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
-  /** The error codes of the domain's own rules. */
+  /** The error codes that are specific to the domain. */
   readonly errors: Readonly<Record<string, ErrorEntry>>;
   /** The forms of identifiers that are not integers. */
   readonly idForms: readonly IdForm[];

@@ -18,7 +18,7 @@ import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
 import { type Method, pathParameters, type RestApi, type RestOperation, routeOf } from './rest-operation';
 
-/** The stability with which the schema marks an operation, or one of its parameters. */
+/** The stability of an operation, or of one of its parameters, as marked in the schema. */
 export interface Stability {
   readonly level: StabilityLevel;
   readonly parameter?: string;
@@ -41,7 +41,7 @@ export interface PreparedOperation extends Omit<RestOperation, 'document' | 'bod
   readonly runsOnce: boolean;
   /** Whether the operation changes an existing resource, and therefore accepts `If-Match`. */
   readonly isConditional: boolean;
-  /** The error codes of the operation's own rules. */
+  /** The error codes that are specific to the operation. */
   readonly errors: readonly string[];
   /** The scope that the operation requires; `undefined` if it requires none. */
   readonly scope: Scope | undefined;

@@ -25,8 +25,8 @@ export interface RestOperation {
   /** The description. The default is the description of the GraphQL field. */
   readonly description?: string;
   /**
-   * The GraphQL document. The name of its operation is the `operationId`. Its variables are the inputs: a variable named in
-   * the path is a path parameter, a variable of an input type is the body, and all other variables are query parameters. All
+   * The GraphQL document. The name of its operation is the `operationId`. Its variables are the inputs. A variable named in
+   * the path is a path parameter, and a variable of an input type is the body. All other variables are query parameters. All
    * documents must select the same fields of a type.
    */
   readonly document: string;

@@ -30,7 +30,7 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
     example: 1,
     mustBe: integerRule(1, MAX_INT64),
     fromText: (text) => (INTEGER.test(text) ? text : Number.NaN),
-    // Accepts only a JSON number without fraction and exponent. A string of digits is invalid.
+    // Accepts only a JSON number without a fraction or an exponent. A string of digits is invalid.
     fromJson: (raw) => {
       if (isLosslessNumber(raw)) return INTEGER.test(raw.value) ? BigInt(raw.value) : Number.NaN;
       return typeof raw === 'number' ? raw : Number.NaN;

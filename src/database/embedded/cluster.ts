@@ -37,7 +37,7 @@ export function claimDirectory(directory: string): ClaimedDirectory {
 }
 
 /**
- * Locks a data directory, and opens its cluster in this thread. Commands such as `npm run dump` use this.
+ * Locks a data directory, and opens its cluster in this thread. Commands such as `npm run dump` use this function.
  * @throws Error like {@link claimDirectory} and {@link openCluster}.
  */
 export async function openDirectory(directory: string): Promise<OpenDirectory> {

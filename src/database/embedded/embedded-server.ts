@@ -97,7 +97,7 @@ export class EmbeddedServer implements Server {
     return isDropped(stateOf(client));
   }
 
-  /** Replaces a read-only error by a disk-full error, since only a full disk makes the embedded database read-only. */
+  /** Replaces a read-only error with a disk-full error, since only a full disk makes the embedded database read-only. */
   translate(error: unknown): unknown {
     return failureOf(error) === 'read-only' ? diskFull(error) : error;
   }

@@ -13,7 +13,7 @@ import { Upkeep } from './upkeep';
  */
 const POOL_SIZE = 5;
 
-/** A transaction may wait for its client this much longer than the time limit of a request, in milliseconds. */
+/** How much longer than a request's time limit a transaction may wait for its client, in milliseconds. */
 const SLACK_MS = 1_000;
 
 type Bounds = Pick<PoolBounds, 'queue' | 'requestTimeoutMs'>;

@@ -55,7 +55,10 @@ function guard({ stream_ops }: NodeFiles, space: DiskSpace): void {
   };
 }
 
-/** Ends the process synchronously, since PostgreSQL blocks this thread until its system call returns. */
+/**
+ * Exits synchronously, since PostgreSQL blocks this thread until its system call returns. In the worker, `process.exit` ends
+ * only the worker; `EmbeddedServer` then ends the process.
+ */
 function end(error: unknown): never {
   const { errno } = error as { errno?: number };
   const reason = REASONS[errno ?? 0] ?? `error ${errno}`;

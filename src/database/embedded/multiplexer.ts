@@ -43,7 +43,7 @@ interface Batch {
  * authentication: only this process can use the ports.
  *
  * `@electric-sql/pglite-socket` 0.2.17 cannot be used instead. The statement names of different connections collide, the
- * batches of different connections are mixed, and after an exception it serves no connection any more.
+ * batches of different connections are mixed, and after an exception the package serves no connections.
  */
 export class Multiplexer {
   private readonly connections = new Set<Connection>();

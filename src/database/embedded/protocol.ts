@@ -93,7 +93,7 @@ export function errorResponse(severity: 'ERROR' | 'FATAL', sqlState: string, tex
   return message(Backend.error, `S${severity}`, `V${severity}`, `C${sqlState}`, `M${text}`, '');
 }
 
-/** A message that closes a prepared statement. Closing a statement that does not exist is no error. */
+/** A message that closes a prepared statement. Closing a statement that does not exist is not an error. */
 export function closeStatement(name: string): Buffer {
   return message(Frontend.close, `S${name}`);
 }

@@ -42,7 +42,7 @@ function diskGuard(space: DiskSpace): () => string | undefined {
   };
 }
 
-/** The server's response to a startup message, which the multiplexer sends to every client. */
+/** The server's response to a startup message. The multiplexer sends this response to every client. */
 async function greetingOf(engine: PGlite): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   await engine.execProtocolRawStream(STARTUP, { onRawData: (part) => parts.push(part.slice()) });

@@ -8,7 +8,7 @@ import { type Server, setUp } from './server';
 export interface PoolBounds {
   /** Maximum number of connections. */
   readonly poolSize: number;
-  /** Maximum number of statements and transactions waiting for a connection; any more are rejected immediately. */
+  /** Maximum number of statements and transactions waiting for a connection; further requests are rejected immediately. */
   readonly queue: number;
   /** Time limit for opening a connection, in milliseconds; unlimited if unset. */
   readonly connectMs?: number;
@@ -63,7 +63,7 @@ export class BoundedPool extends Pool {
     return this.queue.waiting;
   }
 
-  /** Takes a connection for a short statement of the service itself. Prisma's adapter calls this. */
+  /** Takes a connection for a short statement of the service itself. Prisma's adapter calls this method. */
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
@@ -78,8 +78,8 @@ export class BoundedPool extends Pool {
 
   /**
    * Takes a connection.
-   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue, or the caller's
-   * share of it, is full.
+   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue is full, or already
+   * holds the maximum number of this caller's requests.
    */
   take(work: Work): Promise<PoolClient> {
     const { deadline } = work;

@@ -53,7 +53,7 @@ export function parseConnectionString(text: string): ConnectionString {
 function read(text: string): ClientConfig & { host: string } {
   try {
     decodeURIComponent(text);
-    // Removes `sslrootcert=system`, since Node.js trusts its own list of certificate authorities by default.
+    // Removes `sslrootcert=system`, since Node.js trusts its built-in list of certificate authorities by default.
     const parsed = parse(text.replace(/(?<=[?&])sslrootcert=system(?=&|$)/, ''), { useLibpqCompat: true });
     const { ssl = false, ...config } = toClientConfig({ ...parsed, port: portOf(parsed.port) });
     const host = parsed.host?.replace(/^\[(.+)\]$/, '$1') || 'localhost';

@@ -28,7 +28,7 @@ const MAX_READ_MS = 1_000;
 const READ_SHARE = 0.1;
 
 /**
- * The server's time limit for a statement is this many milliseconds longer than the gateway's. So the gateway's limit
+ * The server's time limit for a statement is this many milliseconds longer than the gateway's limit. So the gateway's limit
  * usually applies first.
  */
 const SLACK_MS = 1_000;

@@ -28,7 +28,7 @@ export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connec
   }
 }
 
-/** Runs the migrations on their own connection, outside the pool. */
+/** Runs the migrations on a separate connection, outside the pool. */
 async function migrateAt(server: PostgresServer): Promise<void> {
   const client = await server.connect(MAX_CONNECT_MS);
   try {

@@ -17,7 +17,7 @@ const MOST_CHARACTERS = 8_000;
 const prepared = new WeakMap<ClientBase, { readonly names: Set<string>; bytes: number }>();
 
 /**
- * Runs a statement. Its first run on a connection prepares it, unless it has no name or is very long.
+ * Runs a statement. The first run on a connection prepares the statement, unless it has no name or is very long.
  * @param done called when the statement has ended. `isSpent` tells whether the connection must be closed: it has prepared
  * too many statements, it is lost, or the error is unknown. After an unknown error it is unclear which statements are
  * prepared.

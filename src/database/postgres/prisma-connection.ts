@@ -58,7 +58,7 @@ function inOpenTransaction(factory: Factory): Factory {
         executeRaw: adapter.executeRaw.bind(adapter),
       };
       const end = async () => undefined;
-      // With `usePhantomQuery` Prisma sends no COMMIT and no ROLLBACK of its own.
+      // With `usePhantomQuery`, Prisma sends neither COMMIT nor ROLLBACK.
       const options = { usePhantomQuery: true };
       return {
         ...part,

@@ -7,8 +7,8 @@ export interface Server {
   /** The class of connections to this server. The class supplies the server's address, so callers do not pass it. */
   readonly Client: typeof Client;
   /**
-   * The SQL that a new connection runs first. If the URL requires a server that accepts writes, this SQL fails on a
-   * read-only server.
+   * SQL that fails on a read-only server, if the URL requires a server that accepts writes; otherwise empty. A new
+   * connection runs this SQL first.
    */
   readonly requirement: string;
   /** Whether a pooler assigns a server connection to each transaction. Settings then do not last for a session. */

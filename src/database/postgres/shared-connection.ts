@@ -19,7 +19,7 @@ export class SharedConnection {
   isGathering = false;
   /** Number of reads without a result yet. */
   waiting = 0;
-  /** The time of the server's last response, or of a later read that was sent while no other read was outstanding. */
+  /** The time of the server's last response. A read that is sent while no other read is outstanding also resets this time. */
   private heardAt = 0;
   private readonly opened: Promise<void>;
 

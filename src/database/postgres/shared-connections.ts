@@ -23,7 +23,9 @@ export interface SharedConnectionsOptions {
  * process that serves thousands of small requests, the socket write is the most expensive part of a read.
  *
  * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool
- * instead. The server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind it run.
+ * instead. A PostgreSQL server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind
+ * it run. The embedded database does not cancel reads.
+ *
  * The gateway does not cancel a read at its deadline, since a cancel request names the connection, not the read.
  */
 export class SharedConnections {

@@ -110,8 +110,8 @@ export class JsonWriter {
     const isNullable = relation.join === 'left';
     const id = columnOf(other, other.idField);
     const { sql, mostBytes, mostRows } = this.rowFormat(other, row, undefined);
-    // An `included` relation needs no subquery, since the related table is already in scope: rows of this table are nested
-    // only in rows of the related table.
+    // An `included` relation needs no subquery. A nested row of this table is always inside the related row, so the related
+    // table is already in scope.
     if (relation.join !== 'included' && !relations) {
       const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
@@ -137,7 +137,7 @@ export class JsonWriter {
   }
 }
 
-/** See {@link JsonWriter.page}. */
+/** See {@link JsonWriter.shape}. */
 interface PageShape {
   readonly members: PageSql['members'];
   readonly rows: PageRows;

@@ -45,7 +45,7 @@ export interface Table<Row> {
   /** Additional fields that exist only in rows read as JSON. SQL computes the text of each field from columns. */
   readonly computed?: Readonly<Record<string, Column>>;
   readonly relations: Readonly<Record<string, Relation>>;
-  /** The pages, by name. Each page contains rows of another table that refer to a row of this table. */
+  /** The nested pages, by name. Each page contains rows of another table that refer to a row of this table. */
   readonly pages?: Readonly<Record<string, Pages>>;
   readonly orders: Readonly<Record<string, SortOrder<Row>>>;
   /**
@@ -59,7 +59,7 @@ export interface Table<Row> {
 
 /** Rows of another table that refer to a row of this table by its id. */
 export interface Pages {
-  /** The field with the id of the row. */
+  /** The field of the other table that contains the id of the row of this table. */
   readonly field: string;
   table(): Table<object>;
 }

@@ -15,14 +15,14 @@ export interface Upgrade {
 }
 
 /**
- * Options of `http.createServer` that decide which requests count as upgrades. Node before 22.21 and 24.9 ignores these
- * options.
+ * Options of `http.createServer` that decide which requests count as upgrades. Older versions of Node (before 22.21 or, in
+ * version 24, before 24.9) ignore these options.
  *
  * Some HTTP clients, such as Java's, offer HTTP/2 with ordinary requests (`Upgrade: h2c`). A server may ignore the offer
- * (RFC 9110, section 7.8). If the request has a body, `shouldUpgradeCallback` makes Node ignore the offer. Otherwise Node
- * 26 would consume the body before it reports the upgrade. If the request has no body, Node reports an upgrade, and
- * `parseAgain` ignores the offer. If Node itself ignored the offer, it would drop the requests pipelined after this
- * request.
+ * (RFC 9110, section 7.8). If the request has a body, `shouldUpgradeCallback` makes Node ignore the offer. Without this
+ * callback, Node 26 would consume the body before it reports the upgrade. If the request has no body, Node reports an
+ * upgrade, and `parseAgain` ignores the offer. If Node itself ignored the offer, it would drop the requests pipelined after
+ * this request.
  */
 export const UPGRADE_OPTIONS = {
   shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) || !hasBody(request),
@@ -92,7 +92,7 @@ function parseAgain(server: Server, request: IncomingMessage, socket: Socket, he
 }
 
 /**
- * Checks the origin of a WebSocket upgrade. Browsers do not apply CORS to WebSockets, so the server must check it.
+ * Checks the origin of a WebSocket upgrade. Browsers do not apply CORS to WebSockets, so the server must check the origin.
  * @param allowed origins that browsers may connect from; `undefined` allows any.
  * @throws ProblemError `FORBIDDEN`.
  */

@@ -289,8 +289,8 @@ export class WebSockets {
   }
 
   /**
-   * Runs the operation of a `subscribe` message. Does the work of the stages that an HTTP request passes: checks the key
-   * again, charges an operation that failed before it was charged, and logs the operation.
+   * Runs the operation of a `subscribe` message. Replaces the stages of an HTTP request: checks the key again, charges an
+   * operation that failed before it was charged, and logs the operation.
    * @param rejection the error if load shedding or the limit per caller rejects the operation. Such an operation is not
    * charged.
    */

@@ -31,7 +31,7 @@ where exists (select from taken)
 returning ${ID.sql}, ${RESERVED.sql}`);
 type InsertedOrder = Pick<Order, 'id' | 'reserved'>;
 
-/** Reads and writes orders. Orders reserve stock, and return it when they are cancelled. */
+/** Reads and writes orders. Orders reserve stock. Cancelling an order returns its stock unless the order is complete. */
 export class OrderService {
   /** Finds orders by their ids. Ids without an order are missing from the returned map. */
   find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, OrderRow>> {

@@ -63,7 +63,7 @@ export async function topCallers(days) {
   return (await run(query, { days })).topCallers;
 }
 
-/** @param {object} input @returns {Promise<string>} the whole key */
+/** @param {object} input @returns {Promise<string>} the full key */
 export async function createKey(input) {
   const query = 'mutation CreateKey($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
   return (await run(query, { input })).createApiKey.secret;
@@ -75,7 +75,7 @@ export function updateKey(id, input) {
   return run(query, { id, input });
 }
 
-/** @param {string} id @param {number} graceSeconds @returns {Promise<string>} the whole key with its new secret */
+/** @param {string} id @param {number} graceSeconds @returns {Promise<string>} the full key with its new secret */
 export async function rotateKey(id, graceSeconds) {
   const query = `mutation RotateKey($id: ID!, $graceSeconds: Int!) {
     rotateApiKey(id: $id, graceSeconds: $graceSeconds) { secret }

@@ -70,7 +70,7 @@ const limitInput = (name, value) =>
 
 /**
  * Shows the form for the fields of a key.
- * @param {Key | undefined} key the key to change; `undefined` to create a new one
+ * @param {Key | undefined} key the key to change; `undefined` to create a key
  * @param {(input: Record<string, unknown>) => Promise<void>} run
  */
 export function showKeyForm(key, run) {
@@ -146,7 +146,7 @@ export function showUnban(run) {
   );
 }
 
-/** Shows a whole key. It cannot be shown again. @param {string} title @param {string} secret the whole key */
+/** Shows a full key, which cannot be shown again. @param {string} title @param {string} secret the full key */
 export function showSecret(title, secret) {
   open(html`<div class="stack">
     <h2 id="dialog-title">${title}</h2>

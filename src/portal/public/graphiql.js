@@ -3,10 +3,10 @@ import { exampleDocument } from './explorer.js';
 import { call, live } from './gateway.js';
 import { currentKey } from './key.js';
 
-// The scripts that the page loads before this one define these globals.
+// The scripts that the page loads before this script define these globals.
 const { React, ReactDOM, GraphiQL } = /** @type {any} */ (window);
 
-// A getter, so that each subscription sends the current key: the user may have changed it.
+// This is a getter, so that each subscription sends the current key, even if the user has changed the key.
 const wsConnectionParams = {
   get 'x-api-key'() {
     return currentKey() || undefined;

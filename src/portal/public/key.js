@@ -19,7 +19,7 @@ export function currentKey() {
 
 /**
  * Sets the key of this tab.
- * @param {string} key a whole key; an empty string removes the current key
+ * @param {string} key a full key; an empty string removes the current key
  * @returns {string} what is wrong with the key's format; empty if the key was set
  */
 export function setKey(key) {

@@ -3,7 +3,7 @@ import './explorer.js';
 import { showStanding } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
 
-// The script that the page loads before this one defines this global.
+// The script that the page loads before this script defines this global.
 const { SwaggerUIBundle } = /** @type {any} */ (window);
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -48,7 +48,7 @@ async function showGraphiql() {
   const style = document.createElement('link');
   style.rel = 'stylesheet';
   style.href = here('vendor/graphiql.css');
-  // Inserts GraphiQL's styles before the styles of this page, so that the latter take precedence.
+  // Inserts GraphiQL's styles before the styles of this page, so that the page's styles take precedence.
   document.head.prepend(style);
   for (const name of ['react', 'react-dom', 'graphiql']) await load(here(`vendor/${name}.js`));
   await import('./graphiql.js');

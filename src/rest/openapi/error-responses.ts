@@ -35,8 +35,8 @@ const ALWAYS: readonly ErrorCode[] = [
 const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 
 /**
- * All error codes that an operation can return: the codes that every operation can return, the codes of operations of this
- * kind, and the codes of the operation's own rules.
+ * All error codes that an operation can return: general codes, codes of operations of this kind, and codes that are specific
+ * to the operation.
  */
 function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
   const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;
@@ -56,9 +56,9 @@ function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
 export type Codes = ReadonlyMap<number, readonly string[]>;
 
 /**
- * The error codes of the shared responses, by status. For each status, they are the codes of the operation with the fewest
- * codes. An operation with different codes gets separate responses. Operations with deprecation or stability headers always
- * get separate responses, so they are ignored here.
+ * The error codes of the shared responses, by status. For each status, the shared response has the codes of the operation
+ * that has the fewest codes with this status. An operation with different codes gets separate responses. Operations with
+ * deprecation or stability headers always get separate responses, so they are ignored here.
  */
 export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
   const common = new Map<number, readonly string[]>();
