@@ -20,7 +20,7 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/src/portal/pages src/portal/pages
 COPY --from=build /app/src/portal/public src/portal/public
 COPY --from=build /app/src/portal/vendor src/portal/vendor
-# The guides at /docs.
+# The gateway serves the guides at /docs.
 COPY docs docs
 COPY CHANGELOG.md CONTRIBUTING.md SECURITY.md ./
 COPY bench/README.md bench/
@@ -29,7 +29,7 @@ RUN mkdir data && chown node:node data
 USER node
 EXPOSE 4000
 STOPSIGNAL SIGTERM
-# Liveness of the process. Readiness is /readyz, for the load balancer.
+# Docker checks whether the process is alive. Load balancers check /readyz instead.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Runs node directly. `npm start` would first compile, but the image has no compiler, and npm would get the signals first.
 CMD ["node", "dist/main.js"]

@@ -1,10 +1,10 @@
 const { availableParallelism } = require('node:os');
 const { dependencies, devDependencies } = require('./package.json');
 
-// Far from UTC, where a date that is read in the wrong zone shows.
+// A time zone far from UTC, so that the tests detect dates that are parsed in the wrong time zone.
 process.env.TZ = 'America/New_York';
 
-/** What tests may import, but for what Jest itself is made of. */
+/** The packages that tests may import, without the packages of Jest and SWC. Node itself loads them (`module.cjs`). */
 const packages = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !/jest|swc/.test(name));
 
 const common = {
@@ -15,7 +15,8 @@ const common = {
   testEnvironment: '<rootDir>/test/helper/environment.cjs',
   setupFilesAfterEnv: ['<rootDir>/test/helper/every-test.ts'],
   transform: {
-    // A domain, whose decorators fill the metadata of type-graphql: loaded once for each worker, as the product.
+    // The decorators of this domain fill the metadata of type-graphql, so the domain is loaded once for each worker, like the
+    // product.
     '/test/toys/(boxes|toys)\\.ts$': '<rootDir>/test/helper/module.cjs',
     '/test/.*\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],
     [`/(src|node_modules/(${packages.join('|')}))/`]: '<rootDir>/test/helper/module.cjs',
@@ -38,10 +39,11 @@ module.exports = {
     ...(process.env.TEST_FAULTS ? [faults] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
-  // One more than cores, since tests also wait, but not where outages are timed. Each takes about a gigabyte.
+  // One worker more than cores, since tests also wait. With TEST_FULL, no additional worker, since outage tests measure
+  // times. Each worker takes about a gigabyte.
   maxWorkers: Math.min(availableParallelism() + (process.env.TEST_FULL ? 0 : 1), 8),
-  // On a busy machine a worker takes longer to end than the 0.5 s that Jest waits before it kills it with a warning.
+  // On a busy machine, a worker takes longer than 0.5 s to end. By default, Jest would then kill the worker with a warning.
   workerGracefulExitTimeout: 10_000,
-  // Creating a data directory and starting a browser take seconds, and many on a busy machine.
+  // Creating a data directory or starting a browser takes seconds, and many more on a busy machine.
   testTimeout: 120_000,
 };

@@ -29,7 +29,7 @@ const FLOODS = {
     bytes(port, ['POST /graphql HTTP/1.1', from()], JSON.stringify({ query: '{ pets { nodes { nothing } } }' })),
 };
 
-/** `429 × 40000, 400 × 60` */
+/** The number of failed requests by status, as text, such as `429 × 40000, 400 × 60`. */
 const answersOf = ({ failures }) => {
   const counts = {};
   for (const [text, count] of failures) counts[text.slice(0, 3)] = (counts[text.slice(0, 3)] ?? 0) + count;

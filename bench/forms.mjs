@@ -1,5 +1,5 @@
-// Compares the costs of a request in different forms: by POST or GET, with the text or the hash of a known document, and
-// with the headers of several clients. See README.md.
+// Compares the costs of a request in different forms: by POST or GET, with the text of a document or its persisted-query
+// hash, and with the headers of several clients. See README.md.
 import { createHash } from 'node:crypto';
 import { costOf } from './lib/cost.mjs';
 import { load, prepare } from './lib/load.mjs';

@@ -65,7 +65,7 @@ async function runRounds(work, connections, field) {
   return rounds;
 }
 
-/** The servers in the order of a round. Each server runs first in some rounds, and after different servers. */
+/** The servers in the order of a round: rotated by one server in each round, and reversed in every second round. */
 function ordered(field, round) {
   const at = round % field.length;
   const rotated = [...field.slice(at), ...field.slice(0, at)];

@@ -8,7 +8,7 @@ import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 import { works } from './lib/works.mjs';
 
-/** Samples per run; the first ones are warm-up. */
+/** Samples per run. The first {@link WARM_UP} samples are not compared. */
 const SAMPLES = 20;
 const WARM_UP = 6;
 /**

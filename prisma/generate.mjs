@@ -2,8 +2,8 @@
 // without these packages.
 //
 // Prisma's CLI would download its native schema engine, although generating the client does not use it. The variable
-// PRISMA_SCHEMA_ENGINE_BINARY prevents the download; any existing file will do. It is set for this child process only,
-// because with it `prisma migrate` would succeed without doing anything.
+// PRISMA_SCHEMA_ENGINE_BINARY prevents the download; its value may be any existing file. The variable is set only for this
+// child process, because with the variable `prisma migrate` would succeed without doing anything.
 import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,9 +1,9 @@
 import pg from 'pg';
 
-/** The pool of the hand-written baselines, the same size as the gateway's. */
+/** The connection pool of the hand-written baselines, as large as the gateway's pool. */
 export const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 
-/** Runs a named statement: parsed and planned once per connection (node-postgres, "Prepared statements"). */
+/** Runs a named statement, which PostgreSQL parses only once per connection (node-postgres, "Prepared statements"). */
 export async function rows(name, text, values) {
   return (await pool.query({ name, text, values })).rows;
 }

@@ -1,4 +1,4 @@
-// Compiles the usual server (it uses decorators) and the gateway's generated Prisma client, then starts the server.
+// Compiles the server `usual`, which uses decorators, and the gateway's generated Prisma client. Then starts the server.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

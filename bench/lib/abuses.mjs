@@ -10,7 +10,7 @@ const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresse
 
 /**
  * Sends one document after another on each connection, until the time is up.
- * @param hasKey whether the caller has a key whose quota is not used up.
+ * @param hasKey whether the caller sends a key. The key has a quota that the caller cannot use up.
  * @returns the number of responses by status and error code, as text.
  */
 const documents =
@@ -134,7 +134,7 @@ async function leavers({ url, port, until, database, key: adminKey }) {
   return `${sent} clients left; ${waiting} statements still wait`;
 }
 
-/** Creates a key whose quota no abuse uses up. @returns its full text. */
+/** Creates a key whose quota no abuse uses up. @returns the full key. */
 async function newKey(url, adminKey) {
   const input = '{ name: "Abuser", plan: ENTERPRISE, perMinute: 1000000, perDay: 1000000 }';
   const response = await fetch(`${url}/graphql`, {
@@ -153,8 +153,8 @@ const searches = (n, shape = '') =>
   `{ ${repeat(12, (i) => `c${shape}_${i}: pets(filter: { name: "${n} ${i}" }) { totalCount }`)} }`;
 
 /**
- * Allowed increase of the other caller's median response time during these searches, in milliseconds. The searches keep the
- * database busy.
+ * Allowed increase of the other caller's median response time during abuses that keep the database busy, in milliseconds:
+ * searches, and writes that wait for a lock.
  */
 const SEARCHES_MS = 40;
 

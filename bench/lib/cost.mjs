@@ -42,6 +42,6 @@ function statOf(pid) {
       pages: Number(fields[21]),
     };
   } catch {
-    return undefined; // ended in the meantime
+    return undefined; // The process has ended.
   }
 }

@@ -17,7 +17,7 @@ export function databaseUrl(name) {
   return url.href;
 }
 
-/** Recreates the database, empty. */
+/** Creates an empty database. Drops an existing database with this name first. */
 export async function createDatabase(name) {
   await dropDatabase(name);
   await run(admin, `create database ${pg.escapeIdentifier(name)}`);
@@ -35,8 +35,8 @@ export async function applyMigrations(url) {
 }
 
 /**
- * Inserts the same rows on every run. Autovacuum is disabled, since it would run while some servers are measured and not
- * while others are. `restore` vacuums instead.
+ * Inserts the same rows on every run. Disables autovacuum, which would slow only the servers that are measured while it runs.
+ * `restore` vacuums instead.
  */
 export async function fill(url) {
   await run(url, ROWS);

@@ -90,9 +90,11 @@ const ORDERS = {
 };
 /**
  * The measured reads: the total of every list with each filter, and its pages in each sort order. Pages begin at the start
- * of the list, in the middle of the table, or ten rows before the end, or are read backward from the end. For a
- * read of nested lists, the time limit also allows for `times` reads of the list named `like` in the small store. A limit
- * from the nested read alone could be too low, since the nested lists may have few rows in the small store.
+ * of the list, in the middle of the table, or ten rows before the end, or are read backward from the end.
+ *
+ * Nested lists may have few rows in the small store, so a time limit derived only from reading them there could be too low.
+ * The limit is therefore at least `--limit` times the duration of `times` reads of the list named `like` in the small store.
+ * Searches have a fixed limit instead.
  */
 export function listsOf() {
   return [

@@ -61,7 +61,7 @@ export async function start({ name, script, flags = [], env, unpinned }, databas
   return { pid: child.pid, port, url, stop: () => stop(child) };
 }
 
-/** Stops all servers that are still running; for cleaning up. */
+/** Stops all servers that are still running. */
 export async function stopAll() {
   await Promise.all([...running].map(stop));
 }

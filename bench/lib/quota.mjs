@@ -8,7 +8,7 @@ const RAISE = `mutation Raise($id: ID!, $input: ApiKeyUpdate!) {
   updateApiKey(id: $id, input: $input) { perMinute perDay }
 }`;
 
-/** Deletes the key's count of requests in earlier runs from Redis. This count may exceed the quota of the new key. */
+/** Deletes the request count that earlier runs left in Redis for the key. It may exceed the quota of the new key. */
 export async function forgetUse() {
   const client = new Redis(redis, { lazyConnect: true, retryStrategy: () => null });
   client.on('error', () => undefined);

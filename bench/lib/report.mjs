@@ -5,7 +5,7 @@ const readme = new URL('../README.md', import.meta.url);
 
 /**
  * CPU-ms per request and p99 in ms of every workload and server, with their ratios to the baseline, as a Markdown table.
- * @param results one entry for each workload, number of connections and server, with `figures` (of `better`) or `failure`
+ * @param results one entry for each workload, number of connections and server, with `figures` (from `better`) or `failure`
  */
 export function glance(results, servers) {
   const rows = results.filter(({ work, connections }, index) => results.findIndex(isOf(work, connections)) === index);
@@ -60,7 +60,7 @@ function failures(results) {
   return lines.length ? ['', ...lines] : [];
 }
 
-/** The ratio to the workload's baseline, if there is one. */
+/** The ratio to the workload's baseline, as text; empty if the baseline has no figures. */
 function times({ work, connections, figures }, results, figure) {
   const baseline = results
     .filter(isOf(work, connections))
@@ -68,7 +68,7 @@ function times({ work, connections, figures }, results, figure) {
   return baseline ? ` (${(figure(figures) / figure(baseline.figures)).toFixed(2)})` : '';
 }
 
-/** A Markdown table, aligned as the formatter does: the first `texts` columns to the left, figures to the right. */
+/** A Markdown table. The first `texts` columns are aligned to the left, and figures to the right. */
 function table(texts, header, rows) {
   const lines = [header, ...rows].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
   const widths = header.map((_, column) => Math.max(3, ...lines.map((cells) => cells[column].length)));

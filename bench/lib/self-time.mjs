@@ -31,8 +31,8 @@ export function selfTimes(profiles, from, to) {
 }
 
 /**
- * The place of a function: an npm package, a directory of the gateway, a baseline, Node itself, or a V8 name in
- * parentheses.
+ * The place of a function: an npm package, a directory of the gateway, a baseline, Node itself, or a V8 entry such as
+ * `(garbage collector)`.
  */
 function placeOf({ functionName, url }) {
   const path = url.replace(/^file:\/\//, '');

@@ -24,8 +24,7 @@ const both = ['graphql', 'rest'];
  * @property {string} title its name in the tables
  * @property {string} script the script Node runs
  * @property {('graphql' | 'rest')[]} faces the interfaces whose workloads the server runs
- * @property {('graphql' | 'rest')[]} [baselineOf] the interfaces for whose workloads this server is the baseline of the
- * ratios
+ * @property {('graphql' | 'rest')[]} [baselineOf] the interfaces on which ratios are relative to this server
  * @property {boolean} [gateway] whether it is the gateway, which migrates the database and has keys and quotas
  * @property {boolean} [embedded] whether it uses the embedded database, in a separate directory
  * @property {string[]} [flags] flags for Node
@@ -99,7 +98,7 @@ export const servers = [
   },
 ];
 
-/** The servers whose scripts exist. The gateway can start only after it was built. */
+/** The servers whose scripts exist. The gateway can start only after `npm run build`. */
 export function startable(table) {
   const missing = table.filter(({ script }) => !existsSync(script));
   if (missing.length) {

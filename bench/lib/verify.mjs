@@ -8,10 +8,10 @@ import { accept } from './works.mjs';
 const SAMPLES = [0, 1, 2, 1234];
 
 /**
- * Sends every server the same requests, and compares status, payload and, for GraphQL, the order of fields with the
- * baseline's. For writes, the assigned id is not compared, and the tables must contain exactly the changes that were
- * written.
- * @returns the differences, by server name; empty if all agree
+ * Sends every server the same requests, and compares the responses with the baseline: status, payload and, for GraphQL, the
+ * order of fields. For writes, the assigned ids are not compared, and the totals of the tables must change exactly as
+ * expected.
+ * @returns the differences, by server name; empty if there are no differences
  */
 export async function verify(work, running, databaseUrl) {
   const reference = running.find(({ baselineOf }) => baselineOf?.includes(work.face)) ?? running[0];

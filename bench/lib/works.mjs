@@ -8,7 +8,7 @@ import { PETS } from './database.mjs';
  * @property {'graphql' | 'rest'} face
  * @property {boolean} [once] whether a request is sent again only after many thousand other requests
  * @property {boolean} [filters] whether it uses filters and totals, which only the gateway supports
- * @property {boolean} [writes] whether its responses contain an id that the service assigned
+ * @property {boolean} [writes] whether it writes rows. Its responses then contain an id that the server assigned
  * @property {(i: number) => { method: string, path: string, body?: object, headers?: object }} request the i-th request of a
  * deterministic sequence
  */
@@ -34,10 +34,10 @@ function graphql(name, title, query, variables = () => ({}), more = {}) {
   return { name, title, face: 'graphql', request, ...more };
 }
 
-/** The next number for a document. It begins at the current time, so that no earlier run has used it. */
+/** The next number to write into a document. Counting begins at the current time, so that no earlier run used the number. */
 let number = Date.now() * 1000;
 
-/** Operations whose values are written into their text, so that each document is a new one. */
+/** A GraphQL workload whose requests have a number in the text of the document, so that each document is new. */
 function unseen(name, title, queryOf, more = {}) {
   const request = () => ({ method: 'POST', path: '/graphql', body: { query: queryOf(number++) } });
   return { name, title, face: 'graphql', request, once: true, ...more };

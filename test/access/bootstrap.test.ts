@@ -15,7 +15,7 @@ afterAll(() => drop());
 const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 const ANOTHER_SECRET = 'ADMIN_API_KEY has a different secret from the existing key givenbyowner.';
 
-/** Starts the application. @returns the printed key, and for each key its viewer or the HTTP status of the error. */
+/** Starts the application. @returns the printed key, and the `viewer` or the HTTP error status that each key gets. */
 async function start(given: string | undefined, ...keys: string[]) {
   const environment = { LOG_LEVEL: 'silent', ...(given && { ADMIN_API_KEY: given }) };
   const { server, firstAdminKey } = await createApp(readConfig(environment), database);
@@ -34,7 +34,7 @@ async function start(given: string | undefined, ...keys: string[]) {
   return { shown, viewers };
 }
 
-/** Creates the first admin key, as each start of the application does. @returns the key if it must be printed. */
+/** Ensures that an admin key exists, as each start of the application does. @returns the key if it must be printed. */
 const bootstrap = (given?: string) => ensureAdminKey(database, given, Date.now());
 
 const ADMIN = {

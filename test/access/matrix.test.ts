@@ -62,7 +62,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Headers = Record<string, string>;
 
 interface Operation {
-  /** `mutation createPet` or `POST /pets`. */
+  /** For example, `mutation createPet` or `POST /pets`. */
   readonly name: string;
   readonly needs: string;
 }
@@ -150,8 +150,9 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
         caller,
         error,
       );
-      // Callers with a key skip the operations that are open to anonymous callers, because the anonymous caller covers
-      // them. With ANONYMOUS_ACCESS=none, only the operations that need no scope are open to anonymous callers.
+      // Callers with a key skip the operations that are open to anonymous callers, because the test of the anonymous
+      // caller includes these operations. With ANONYMOUS_ACCESS=none, only the operations that need no scope are open to
+      // anonymous callers.
       const allowed = EVERYTHING.filter((operation) => may(operation) && !(VALID[caller] && isOpen(operation)));
       const answers = await ask(allowed, caller, UNKNOWN);
       const isRejection = / (UNAUTHENTICATED|FORBIDDEN|RATE_LIMITED|KEY_BANNED|[A-Z_]+_ERROR|SERVICE_\w+)$/;

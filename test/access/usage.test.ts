@@ -27,7 +27,7 @@ async function usageOf(headers: Headers, days = 1, of = gateway): Promise<UsageD
 
 const today = async (key: TestKey, of = gateway) => (await usageOf(key.headers, 1, of))[0];
 
-/** The callers with the most requests: their ids and requests. `undefined` stands for all anonymous callers. */
+/** The callers with the most requests: their ids and numbers of requests. `undefined` stands for all anonymous callers. */
 async function topCallers(args: string): Promise<[id: string | undefined, requests: number][]> {
   const data = await gateway.data<{ topCallers: { apiKey: { id: string } | null; requests: number }[] }>(
     `{ topCallers(${args}) { apiKey { id } requests } }`,

@@ -118,7 +118,7 @@ test('urql sends queries by GET, reads pages, and handles errors by code', async
     names: [['Renamed', 'Elsewhere'], ['Tom']],
     error: ['INSUFFICIENT_STOCK', null],
     wrong: [[{ path: 'first', message: 'must be an integer from 1 to 100' }], null],
-    // Even an empty list is fetched again after a create, and then after a delete.
+    // The list is fetched again after a pet is created and after a pet is deleted, even if the list was empty.
     lists: [[], ['Luna'], []],
   });
 });

@@ -24,7 +24,7 @@ const { dependencies, devDependencies, overrides, scripts, allowScripts }: Manif
 const BENCH: Manifest = JSON.parse(read('bench/package.json'));
 const DECLARED = { ...dependencies, ...devDependencies };
 
-/** Packages that no file imports, and their commands, which scripts in package.json run. */
+/** Packages that no file imports, with their commands. Scripts in package.json run these commands. */
 const COMMANDS: Record<string, string> = {
   '@biomejs/biome': 'biome',
   jest: 'jest',

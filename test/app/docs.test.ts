@@ -25,7 +25,7 @@ test.each(DOCUMENTS)('every file named in %s exists', (page) => {
     prose,
     /`((?!customers|\S*bookshop)[\w-]+\/[\w./-]+\.(?:[cm]?[jt]s|json|prisma|sql|ya?ml|md|css|html))`/g,
   );
-  // The pages name files of the source by their path below src.
+  // A path on a page is relative to the project, to src, or to the directory of the page.
   const roots = ['', 'src', page.includes('/') ? page.slice(0, page.lastIndexOf('/')) : ''];
   expect(named.filter((path) => !roots.some((root) => existsSync(join(PROJECT, root, path))))).toEqual([]);
 });

@@ -21,7 +21,7 @@ function clone(): string {
   const copy = mkdtempSync(join(tmpdir(), 'bookshop-'));
   cpSync(PROJECT, copy, { recursive: true, filter: (path) => !NOT_CLONED.test(relative(PROJECT, path)) });
   mkdirSync(join(copy, 'node_modules'));
-  // The copy needs a cache of its own, because its tests must not use the cache of these tests.
+  // The copy needs a separate cache, because its tests must not use the cache of these tests.
   for (const name of readdirSync(join(PROJECT, 'node_modules')).filter((each) => each !== '.cache'))
     symlinkSync(join(PROJECT, 'node_modules', name), join(copy, 'node_modules', name));
   return copy;

@@ -9,7 +9,7 @@ import { until } from '../helper/until';
 
 const CLIENTS = 12;
 
-/** Requests that were neither served nor failed with an expected error. */
+/** Requests that were not served, except requests that failed with an expected error. */
 const failed = (tried: readonly Tried[], expected: string[] = []) =>
   tried.filter((one) => !isServed(one) && !expected.includes(one.error ?? ''));
 

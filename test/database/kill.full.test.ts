@@ -25,7 +25,7 @@ class Client {
 
   constructor(private readonly url: () => string) {}
 
-  /** Sends requests until one gets no response. */
+  /** Sends requests until a request gets no response. */
   async run(): Promise<void> {
     for (let i = 0; ; i++) {
       const quantity = 1 + (i % 5);
@@ -124,7 +124,7 @@ describe('after kill -9 under load, every acknowledged write is kept, and orders
         const told = new Map(clients.flatMap((client) => [...client.orders]));
         const lost = [...told].filter(([id, possible]) => !possible.has(orders.get(id) ?? 0));
         expect(lost).toEqual([]);
-        // Each kill may leave one order per client whose response was lost, so the client does not know the order.
+        // At each kill, each client may lose the response to one new order. The client then does not know this order.
         const untold = [...orders.keys()].filter((id) => !told.has(id));
         expect(untold.length).toBeLessThanOrEqual(CLIENTS * kill);
         const reserved = [...orders.values()].reduce((sum, quantity) => sum + quantity, 0);

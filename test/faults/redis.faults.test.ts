@@ -153,8 +153,8 @@ onOwnServers(
 );
 
 /**
- * Watches whether two gateways count in Redis or in memory. The second gateway gets no other requests, so `look` reads a
- * caller's limits there. Otherwise that gateway would not notice that Redis is unavailable.
+ * Watches whether two instances count requests in Redis or in memory. The instance `other` gets no requests meanwhile, and
+ * so would not notice that Redis is unavailable. Therefore, `look` reads a caller's limits from `other`.
  */
 class States {
   isAlone = false;
@@ -165,7 +165,7 @@ class States {
   constructor(
     private readonly gateway: GatewayProcess,
     private readonly other: Instance,
-    /** A caller that was counted on the Redis server that fails. */
+    /** A caller whose counters are on the failing Redis server. */
     private readonly caller: string,
   ) {}
 

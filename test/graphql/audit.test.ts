@@ -45,7 +45,7 @@ describe('a rejected document gets', () => {
   test.each(REFUSED)('200 for clients that accept only application/json: %s', async (query) => {
     for (const accept of ['application/json', 'application/json;q=0.9, text/html;q=0.1'])
       expect([accept, await status(query, accept)]).toEqual([accept, 200]);
-    expect(await status(query, 'application/json')).toBe(200); // This response can come from a cache.
+    expect(await status(query, 'application/json')).toBe(200); // The media type for this header is now cached.
   });
 
   test('the status of the error for all clients if the key is wrong or the document has too many fields', async () => {

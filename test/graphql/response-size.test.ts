@@ -55,7 +55,7 @@ test('introspection under many aliases is rejected as soon as it is too large', 
   const long = 'a'.repeat(60);
   // The field `toy` makes the operation use quota, since operations that use no quota have a lower limit on cost.
   const document = `{ toy(id: 1) { id } ${aliased(48, '__schema { types { ...Type } }')} } fragment Type on __Type { ${aliased(38, 'name', long)} }`;
-  // A high limit on cost, so that only the limit on the response size rejects the document.
+  // The limit on cost is high, so that only the limit on the response size rejects the document.
   const lenient = await gateway.another({ GRAPHQL_MAX_COST: '10000000' });
   const before = process.memoryUsage().heapUsed;
   const { status, errors } = await lenient.graphql(document);

@@ -43,7 +43,7 @@ test('computations for one event share their reads, which are cancelled only whe
   expect(reasonOf(reads[0])).toBe(UNWANTED);
 });
 
-test('a computation that no subscriber waits for is cancelled when the last other computation is done', async () => {
+test('a computation without subscribers is cancelled when the last other computation of its event is done', async () => {
   const { find, reads } = setUp();
   let finish: (result: string) => void = () => undefined;
   const other = find('other work', new Promise((resolve) => (finish = resolve)));

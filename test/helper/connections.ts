@@ -50,7 +50,7 @@ export function stopListening(): void {
   closed = [];
 }
 
-/** Checks all responses sent or received since the last call. @throws Error if one does not match the OpenAPI document. */
+/** Checks all responses sent or received since the last call. @throws Error if a response violates the OpenAPI document. */
 export function holdWhatWasHeard(): void {
   const answers = answersHeard();
   if (!answers.length) return;
@@ -84,7 +84,7 @@ function onRequest(message: unknown): void {
   connection.hear('sent', `${request.method} ${request.url} HTTP/1.1\r\n\r\n`);
 }
 
-/** @param written how data written to the socket counts: `sent` on a client's socket, `received` on a server's. */
+/** @param written how data written to the socket counts: `sent` on a client's socket, `received` on a server's socket. */
 function begin(socket: Socket, written: 'sent' | 'received'): Connection {
   const connection = new Connection();
   connections.set(socket, connection);

@@ -13,7 +13,7 @@ export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
 /** Allows enough time for the statements that fill a database on a busy machine. */
 const BOUNDS = { queue: 1000, requestTimeoutMs: 60_000 };
 
-/** Empty databases that no test file uses at present. They are reused because creating one takes long. */
+/** Empty databases that no test file uses at present. They are reused because creating a database is slow. */
 const idle = perWorker('databases', () => ({ embedded: [] as Database[], urls: [] as string[] }));
 
 /** Returns a migrated, empty database for a test file. `drop` makes the database available to other test files. */
@@ -46,7 +46,7 @@ async function onServer(server: string) {
   };
 }
 
-/** Creates a database on the server. It is dropped at the end of the test run. */
+/** Creates a database on the server. `global.cjs` drops the database at the end of the test run. */
 async function createOn(server: string): Promise<string> {
   const name = `${process.env.TEST_DATABASE_PREFIX}${randomBytes(6).toString('hex')}`;
   const client = new Client({ connectionString: server });
@@ -61,7 +61,7 @@ async function createOn(server: string): Promise<string> {
   return url.href;
 }
 
-/** Empties every table, so that the next test file finds the database as new. */
+/** Empties every table, so that the database is like new for the next test file. */
 export async function truncate(database: Database): Promise<void> {
   const [found] = await database.query<{ names: string }>(TABLES, []);
   await database.query(statement(`truncate ${found?.names} restart identity`), []);
@@ -70,7 +70,7 @@ export async function truncate(database: Database): Promise<void> {
 const TABLES = statement(`select string_agg(quote_ident(tablename), ', ') as names from pg_tables
   where schemaname = 'public' and tablename <> '_prisma_migrations'`);
 
-/** Deletes every row except in `api_keys`, and restarts the ids. For few rows, it is ten times as fast as `truncate`. */
+/** Deletes every row except in `api_keys`, and restarts the ids. For few rows, this is ten times as fast as `truncate`. */
 export async function emptyDatabase(database: Database): Promise<void> {
   const tables = ['orders', 'inventory', 'pets', 'categories', 'idempotency_keys'];
   const deletes = tables.map((table) => `d_${table} as (delete from ${table})`);

@@ -12,8 +12,8 @@ const values = { Boolean, Date, JSON, Map, Number, Promise, RegExp, Set, String 
 const errors = { AggregateError, Error, RangeError, SyntaxError, TypeError, URIError };
 
 /**
- * The globals of the product. They replace the globals of the test file's VM context, because otherwise an error of the
- * product, for example, would not be an `instanceof Error` in a test.
+ * The globals of the product. They replace the globals of the test file's VM context. Otherwise, for example,
+ * `error instanceof Error` would be false in a test for errors of the product.
  */
 const shared = { ...values, ...errors, process };
 
@@ -26,7 +26,7 @@ const { Worker } = threads;
 threads.Worker = class extends Worker {
   constructor(...args) {
     super(...args);
-    // Runs later, because a listener added after `unref` would keep the Jest worker running.
+    // Calls `unref` later, because a listener added after `unref` would keep the Jest worker running.
     setImmediate(() => this.unref());
   }
 };

@@ -35,7 +35,7 @@ export interface TestKey {
 /** The admin key of every test gateway. No test uses up its quota. */
 export const ADMIN_KEY = 'ps_testadmin000_TestAdminTestAdminTestAdminTestA';
 
-/** The whole application with its own database. Requests carry the admin key unless a test sets another. */
+/** The whole application with its own database. Requests carry the admin key unless a test sets another key. */
 export class Gateway {
   readonly app = {
     inject: (options: InjectOptions): Promise<Response> =>
@@ -77,7 +77,7 @@ export class Gateway {
     return data;
   }
 
-  /** Creates a key, which is a new caller with unused quotas. Its plan is FREE unless the input has another. */
+  /** Creates a key, which is a new caller with unused quotas. Its plan is FREE unless `input` has another plan. */
   async createKey(input: object = {}): Promise<TestKey> {
     const { createApiKey } = await this.data<{ createApiKey: { secret: string; apiKey: { id: string } } }>(
       'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret apiKey { id } } }',

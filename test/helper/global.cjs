@@ -1,4 +1,4 @@
-// Runs before and after all tests. Starts separate processes, because in this process Jest loads modules as for tests.
+// Runs before and after all tests. Starts separate processes, because Jest transforms the modules that this process loads.
 const { spawnSync } = require('node:child_process');
 const { join } = require('node:path');
 

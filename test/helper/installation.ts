@@ -26,7 +26,7 @@ export class Installation {
 
   /**
    * @param environment the environment of each start.
-   * @param by the command line that starts the gateway; by default that of {@link GatewayProcess}.
+   * @param by the command line that starts the gateway; by default the command line of {@link GatewayProcess}.
    */
   constructor(
     private readonly environment: Record<string, string>,

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 
-/** One attempted request: its response, or why there was none. */
+/** An attempted request, with its response, or the error if there was no response. */
 export interface Tried {
-  /** When it was sent, and its duration, in milliseconds. */
+  /** When the request was sent, and how long it took, in milliseconds. */
   readonly at: number;
   readonly took: number;
   readonly status?: number;

@@ -1,4 +1,4 @@
-// Replaces the code of a product module or package by a call that lets Node load the module: see `environment.cjs`.
+// Replaces the code of a product module or package with a call that lets Node load the module: see `environment.cjs`.
 const codeOf = (file) => `module.exports = loadByNode(${JSON.stringify(file)});`;
 
 const { createHash } = require('node:crypto');

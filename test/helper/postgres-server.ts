@@ -57,7 +57,7 @@ export class PostgresServer extends Server {
     return server;
   }
 
-  /** Makes a replica a primary, and waits until it takes writes. */
+  /** Promotes a replica to primary, and waits until it accepts writes. */
   async promote(): Promise<void> {
     await this.tool('pg_ctl', ['promote', '-D', this.data, '-w']);
   }

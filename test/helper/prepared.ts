@@ -13,7 +13,7 @@ const CACHE = join(PROJECT, 'node_modules', '.cache', 'petstore-test');
 const DIRECTORY = join(CACHE, `data-${keyOfEverything()}`);
 const IMAGE = join(DIRECTORY, 'image.tar');
 
-/** Creates the data directory unless it exists for these migrations. Deletes data directories for other migrations. */
+/** Creates the data directory unless it exists for these migrations and packages. Deletes all other data directories. */
 export async function prepare(): Promise<void> {
   if (existsSync(IMAGE)) return;
   mkdirSync(CACHE, { recursive: true });

@@ -107,7 +107,7 @@ export class GatewayProcess extends Program {
     return started;
   }
 
-  /** The reported URL; empty until then. */
+  /** The reported URL; empty until the gateway reports it. */
   get url(): string {
     return /"Explore":"([^"]+)".*\n|^ {2}Explore +(\S+)[\s\S]*\n\r?\n/m.exec(this.stdout)?.slice(1).join('') ?? '';
   }

@@ -3,7 +3,7 @@ const { join, relative } = require('node:path');
 const PROJECT = join(__dirname, '..', '..');
 const SLOW_SECONDS = 3;
 
-/** After a run of the whole suite, prints the slow test files, and which tests were left out and why. */
+/** After a run of the whole suite, prints the slow test files, and which tests did not run and why. */
 module.exports = class {
   constructor({ nonFlagArgs, testNamePattern }) {
     this.isWhole = !nonFlagArgs.length && !testNamePattern;

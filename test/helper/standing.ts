@@ -11,7 +11,7 @@ export interface Told {
   readonly retryAfter: number | undefined;
 }
 
-/** Reads `X-RateLimit-*`, `RateLimit-Policy`, `RateLimit` and `Retry-After`. @throws Error if one is invalid. */
+/** Reads `X-RateLimit-*`, `RateLimit-Policy`, `RateLimit` and `Retry-After`. @throws Error if a header is invalid. */
 export function toldBy(received: Received): Told {
   const limits = new Map(listOf(received.ratelimit));
   const windows = Object.fromEntries(

@@ -14,9 +14,9 @@ function compile(source, filename) {
   const { code } = require('@swc/core').transformSync(source, { ...options, filename });
   return (
     code
-      // A dynamic import names a JavaScript file, which does not exist.
+      // A dynamic import names the compiled JavaScript file. Here, only the TypeScript file exists.
       .replace(/\bimport\(("|')(\.[^"']+)\.js\1\)/g, 'Promise.resolve().then(() => require("$2"))')
-      // A test may replace an export: `jest.spyOn(module, 'name', 'get')`.
+      // Lets tests replace an export: `jest.spyOn(module, 'name', 'get')`.
       .replaceAll('enumerable: true,', 'enumerable: true, configurable: true,')
   );
 }
@@ -38,7 +38,7 @@ function compiled(filename) {
 
 require.extensions['.ts'] = (module, filename) => module._compile(compiled(filename), filename);
 
-// A worker thread of the product loads TypeScript, too.
+// Worker threads of the product do not inherit the hook above, so they load this file first.
 const threads = require('node:worker_threads');
 const { Worker } = threads;
 threads.Worker = class extends Worker {

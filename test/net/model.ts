@@ -42,7 +42,7 @@ export function rootOf(rows: Rows) {
   const categories = new Map(rows.categories.map((category) => [String(category.id), category]));
   const orders = new Map(rows.orders.map((order) => [String(order.id), order]));
   const items = new Map(rows.inventory.map((item) => [String(item.petId), item]));
-  /** Whether a name matches a filter: it begins with a text of one or two characters, or contains a longer text. */
+  /** Whether the name contains the text of the filter. A text of fewer than three characters must be the start of the name. */
   const named = (row: { name: string }, { name }: Filter) => {
     if (name === undefined || name === null) return true;
     const [text, part] = [row.name.toLowerCase(), name.toLowerCase()];
@@ -203,7 +203,7 @@ function page<Row extends { id?: number; petId?: number | null }>(
   };
 }
 
-/** Names in order of their code points, as PostgreSQL's collation "C" has them. */
+/** Compares numbers, or names by code point like PostgreSQL's collation "C". */
 function compared(a: string | number, b: string | number): number {
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
   return a === b ? 0 : a - Number(b);

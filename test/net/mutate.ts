@@ -1,10 +1,11 @@
 /**
- * Applies each patch of test/net/mutations to a copy of the product, one after another, and replays the net, which must
- * find a difference. A patch begins by saying what it breaks, with a line `Detected by: <scenario>, <embedded|postgres>`.
+ * Applies each patch of test/net/mutations to a copy of the product, one after another. After each patch, it replays the
+ * regression net (`run.ts`), which must find a difference. A patch begins with a text about the behaviour that it breaks,
+ * and a line `Detected by: <scenario>, <embedded|postgres>`.
  *
  *   npm run net:mutations             # all patches; exits with 1 if a patch is not detected
  *   npm run net:mutations -- locks    # only patches whose file name contains `locks`
- *   npm run net:mutations -- --tests  # replays `npm test` instead of the net
+ *   npm run net:mutations -- --tests  # runs `npm test` instead of the net
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

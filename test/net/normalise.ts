@@ -1,4 +1,4 @@
-/** Headers of almost every response. The transcript shows a header only if its value differs from this value. */
+/** Headers of almost every response, with their usual values. The transcript shows them only if they differ or are missing. */
 const USUAL: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
@@ -21,7 +21,7 @@ const TWO_DAYS = 2 * 86_400_000;
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Replaces whatever differs from run to run. The same value gets the same name throughout a scenario. */
+/** Replaces values that differ from run to run. The same value gets the same name throughout a scenario. */
 export class Normaliser {
   /** Texts left out of the transcript, because a change of wording is not a change of behaviour. */
   messages: string[] = [];
@@ -95,7 +95,7 @@ export class Normaliser {
     return this.remaining(this.text(text));
   }
 
-  /** Whether the response is an introspection result, whose descriptions are wording. Other descriptions are data. */
+  /** Whether the response is an introspection result. The transcript omits its descriptions. Other descriptions are data. */
   isIntrospection = false;
 
   private omit(field: string, value: string): string {
@@ -135,7 +135,10 @@ export class Normaliser {
     return name;
   }
 
-  /** `quota 60/1000 -1/-1`: the quotas per minute and day, and by how much this request changed the remaining requests. */
+  /**
+   * `quota 60/1000 -1/-1 in force minute`: the quotas per minute and day, by how much this request changed the remaining
+   * requests, and the window that the `X-RateLimit-*` headers report.
+   */
   quota(headers: Headers, caller: string): string {
     const [limit, remaining, reset, policy, left] = [
       'x-ratelimit-limit',

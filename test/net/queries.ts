@@ -18,7 +18,7 @@ export interface Query {
   variables: Record<string, unknown>;
 }
 
-/** Possible values of each argument, as literals or with the variables of {@link VARIABLES}; some are rejected. */
+/** Possible values of each argument, some with the variables of {@link VARIABLES}. The gateway rejects some of the values. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'id: ID!': ['1', '"2"', '999', '$id'],
   // The nodeIds of Pet:1, Pet:2, Category:1, Order:1, InventoryItem:1 and Pet:999. Numbers are not nodeIds.

@@ -3,8 +3,8 @@
  *
  *   npm run net                        # shows the differences; exits with 1 if there are any
  *   npm run net -- pets                # only scenarios whose name contains `pets`
- *   npm run net -- --record            # writes the transcript and the wording
- *   npm run net -- --record-messages   # writes only the wording, after a change of texts
+ *   npm run net -- --record            # writes the transcript, and the texts of messages to test/net/messages
+ *   npm run net -- --record-messages   # writes only the texts of messages
  *   npm run net -- --embedded          # only on the embedded database; --postgres: only on PostgreSQL
  *   npm run net -- --bail              # stops after the first scenario that differs
  */
@@ -121,7 +121,10 @@ async function run(databases: Databases): Promise<{ failed: number; requests: nu
   return { failed, requests };
 }
 
-/** Compares or writes the files of a scenario. A scenario for both databases is recorded on the embedded database. */
+/**
+ * Compares the files of a scenario with its entries. When recording, writes the files first. A scenario for both databases is
+ * recorded on the embedded database, except with `--postgres`.
+ */
 function settle(scenario: Scenario, entries: readonly Entry[], kind: Databases['kind']): boolean {
   const [transcript, messages] = ['transcript', 'messages'].map((directory) => {
     mkdirSync(join(__dirname, directory), { recursive: true });

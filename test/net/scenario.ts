@@ -23,8 +23,8 @@ export interface Scenario {
 }
 
 /**
- * The settings of every scenario. Access is the same on both databases, `X-Forwarded-For` distinguishes callers without a
- * key, and a busy machine does not count as overload.
+ * The settings of every scenario. Access is the same on both databases, and `X-Forwarded-For` distinguishes callers without
+ * a key.
  */
 export const SETTINGS = {
   ANONYMOUS_ACCESS: 'read',
@@ -55,11 +55,11 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** The parsed body; `undefined` if it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: the shape of a body is what the transcript records.
+  // biome-ignore lint/suspicious/noExplicitAny: a body can have any shape.
   readonly json: any;
 }
 
-/** An entry of the transcript, and the wording that it leaves out. */
+/** An entry of the transcript, and the messages left out of the entry. */
 export interface Entry {
   readonly text: string;
   readonly messages: readonly string[];
@@ -109,7 +109,7 @@ export class Net {
   }
 
   /**
-   * A shop: categories 1 to 3, pets 1 to 12 (four each), stock of pets 1 to 6, orders 1 to 6. Not recorded.
+   * A shop: categories 1 to 3, pets 1 to 12 (four in each category), stock of pets 1 to 6, orders 1 to 6. Not recorded.
    * Names and quantities repeat, so that the sort orders need their tie-break.
    */
   async shop(): Promise<void> {
@@ -141,7 +141,7 @@ export class Net {
     }`);
   }
 
-  /** After `shop`: the next category gets the id 21, pet 31 and order 41, so that all saved ids differ. Not recorded. */
+  /** Call after `shop`. The next ids are category 21, pet 31 and order 41, so that all saved ids differ. Not recorded. */
   async spreadIds(): Promise<void> {
     const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
     const kinds = [
@@ -164,7 +164,7 @@ export class Net {
     return answer;
   }
 
-  /** Sends REST requests that are rejected in the same way, and records only their statuses and bodies, in one entry. */
+  /** Sends REST requests, and records only their statuses and bodies, in one entry. */
   async table(title: string, requests: readonly (readonly [line: string, body?: unknown])[]): Promise<void> {
     const lines: string[] = [];
     for (const [line, body] of requests) {
@@ -198,7 +198,7 @@ export class Net {
 
   /**
    * Sends raw bytes, and records the responses. Stops when the server closes the connection, or when nothing arrives for
-   * `quiet` ms after the first data.
+   * `quiet` ms after the last data. Waits for the first data for 5 s, or for `quiet` ms if that is longer.
    */
   async raw(title: string, bytes: string | Buffer | readonly (string | Buffer)[], quiet = 300): Promise<string> {
     const { hostname, port } = new URL(this.url);
@@ -255,7 +255,7 @@ export class Net {
     ];
   }
 
-  /** Records something that was observed: a text, or JSON. */
+  /** Records an observation: a text, or another value as JSON. */
   note(title: string, value: unknown): void {
     const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
     this.add(() => `== ${this.normaliser.text(title)}\n${this.normaliser.text(text)}`);
@@ -304,7 +304,7 @@ export class Net {
     this.note(`${path} by its links`, pages.join('\n'));
   }
 
-  /** Opens a WebSocket, by default with the subprotocol of graphql-ws, and records what it receives. */
+  /** Opens a WebSocket, by default with the subprotocol of graphql-ws. The returned `Socket` records the messages. */
   async socket(options: Options & { protocol?: string; path?: string } = {}): Promise<Socket> {
     const { protocol = 'graphql-transport-ws', path = '/graphql', as } = options;
     const headers = { ...(as ?? ADMIN).headers, ...options.headers } as Record<string, string>;
@@ -341,7 +341,7 @@ export class Net {
     };
   }
 
-  /** Opens an event stream of graphql-sse (a POST of its own), and records what it receives. */
+  /** Opens an event stream of graphql-sse by POST, and records its status and headers. The returned `Stream` records events. */
   async stream(body: object, options: Options & { path?: string } = {}): Promise<Stream> {
     const headers = { accept: 'text/event-stream', 'content-type': 'application/json', ...options.headers };
     const { hostname, port } = new URL(this.url);
@@ -418,7 +418,7 @@ export class Net {
     return shortened(this.normaliser.text(header.replace(/^(if-(?:none-)?match: ).*"[^"]{6,}".*$/i, '$1«etag»')));
   }
 
-  /** The body in the transcript. For bodies that are not data, such as pages and scripts, it is only the media type. */
+  /** The body in the transcript, or only the media type if the body is not data, such as a page or a script. */
   private body({ headers, text }: Answer): string[] {
     if (!text) return ['(no body)'];
     const type = String(headers['content-type'] ?? '');

@@ -13,7 +13,7 @@ const MAIN = join(__dirname, '..', '..', 'dist', 'main.js');
 const PREFIX = `petstore_net_${process.pid}_`;
 let databases = 0;
 
-/** A gateway process on a database of its own, started from the build. */
+/** A gateway process on a separate database, started from the build. */
 export interface Server {
   readonly url: string;
   readonly databaseUrl: string | undefined;
@@ -56,7 +56,7 @@ export async function embeddedDatabases(): Promise<Databases> {
   };
 }
 
-/** Databases on the PostgreSQL server at `url`, whose role may create databases. */
+/** Databases on the PostgreSQL server at `url`. The role in `url` must be allowed to create databases. */
 export async function postgresDatabases(url: string): Promise<Databases> {
   const base = `${PREFIX}base`;
   await onServer(url, `create database ${base}`);
@@ -97,7 +97,7 @@ async function onServer(url: string, sql: string): Promise<void> {
   }
 }
 
-/** Starts a gateway on a new database. A setting of `undefined` takes its default. */
+/** Starts a gateway on a new database. A setting with the value `undefined` has its default. */
 export async function startServer(databases: Databases, settings: Record<string, string | undefined>): Promise<Server> {
   const { environment, drop } = await databases.create();
   const given = withoutUndefined({ ADMIN_API_KEY: ADMIN_KEY, ...settings });
@@ -140,7 +140,7 @@ function withoutUndefined(settings: Record<string, string | undefined>): Record<
   );
 }
 
-/** The built gateway, with no environment but `environment`. */
+/** A process of the built gateway. It inherits no environment: it gets `environment`, and defaults for a few variables. */
 export class Process {
   stdout = '';
   stderr = '';
@@ -153,7 +153,7 @@ export class Process {
     const flags = environment.DATABASE_URL ? [] : ['--liftoff-only'];
     this.child = spawn(process.execPath, [...flags, MAIN], {
       env: { PORT: '0', NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', ...environment },
-      cwd: tmpdir(), // Has no .env file.
+      cwd: tmpdir(), // This directory has no .env file.
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -176,7 +176,7 @@ export class Process {
     return this.child.pid ?? 0;
   }
 
-  /** Waits until the gateway reports its URL. @throws Error if it ends first. */
+  /** Waits until the gateway reports its URL. @throws Error if the process ends first. */
   async ready(): Promise<void> {
     while (!this.url) {
       if (this.isEnded) throw new Error(`The gateway ended at its start:\n${this.stdout}${this.stderr}`);

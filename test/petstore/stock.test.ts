@@ -57,7 +57,7 @@ async function books(): Promise<{ petId: bigint; left: number; held: number }[]>
   );
 }
 
-/** The tests place up to 5 × `MANY` orders at once, and a caller can have at most 250 requests in progress. */
+/** The tests place up to 5 × `MANY` orders at once: fewer than 250, the limit of requests in progress per caller. */
 const MANY = IS_FULL ? 48 : 20;
 
 describe('many concurrent orders for few units', () => {

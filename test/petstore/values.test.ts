@@ -58,7 +58,7 @@ const REQUIRED = 'is required';
 const NULL = 'must not be null';
 const KEPT = 'must not be null; omit it to keep the current value';
 
-/** Matches messages that GraphQL and REST share. For a wrong type, GraphQL has its own message. */
+/** Matches messages that are the same in GraphQL and REST. The messages for a wrong type differ. */
 const SHARED = /empty|NUL|surrogate|at most|required|omit|is not a field/;
 
 interface Kind {

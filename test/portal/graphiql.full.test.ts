@@ -62,7 +62,7 @@ describe('GraphiQL', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(pro.whole);
   });
 
-  browserTest('shows its bar in one line on a desktop, and the result below the query on a phone', async () => {
+  browserTest('shows the page header in one line on a desktop, and the result below the query on a phone', async () => {
     const desktop = await browsing.open('/graphiql', { viewport: { width: 1280, height: 800 } });
     await enterKey(desktop.page, pro);
     await desktop.page.getByText('PRO · 300 left this minute').waitFor();

@@ -5,7 +5,10 @@ import { browserTest, enterKey, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();
 
-/** Opens a page with the admin key, because without a cache the pages exceed the quota of an anonymous caller. */
+/**
+ * Opens a page with the admin key. Playwright's `route` disables the HTTP cache, so loading all pages would exceed the
+ * quota of an anonymous caller.
+ */
 const open = (path?: string, options: object = {}) =>
   browsing.open(path, { extraHTTPHeaders: { 'x-api-key': ADMIN_KEY }, ...options });
 

@@ -8,7 +8,7 @@ test.each([
   ['a client behind a NAT64 translator by its IPv4 address', '64:ff9b::203.0.113.7', '203.0.113.7'],
   ['an IPv6 address by its /64', '2001:db8:1:2:aaaa:bbbb:cccc:dddd', '2001:db8:1:2::'],
   ['an unabbreviated IPv6 address by its /64', '2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
-  ['a link-local address with its zone', 'fe80::1%eth-0.1', 'fe80::'],
+  ['a link-local address with a zone by its /64', 'fe80::1%eth-0.1', 'fe80::'],
   ['the loopback address by its /64', '::1', '::'],
 ])('counts %s', (_, ip, subject) => {
   expect(subjectOfAddress(ip)).toBe(subject);

@@ -68,7 +68,7 @@ describe('a Redis that stops responding', () => {
     expect(changes).toEqual(['fallback: no answer within 30 ms', 'redis']);
   });
 
-  test('twice does not grant the fallback quota twice', async () => {
+  test('twice does not cause the fallback quota to be granted twice', async () => {
     let allowed = 0;
     for (let time = 0; time < 2; time++) {
       redis.behaviour = 'rejects';

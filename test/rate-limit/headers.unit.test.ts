@@ -17,7 +17,7 @@ beforeEach(() => {
   quota = PLANS.FREE;
 });
 
-/** Sends `times` requests, each of this cost. @returns the headers of the last response. */
+/** Sends `times` requests of cost `cost`. @returns the headers of the last response. */
 function send(times: number, cost = 1, kind: RequestKind = 'counted'): Record<string, string> {
   let status = store.peek({ id: 'caller', quota });
   for (let i = 0; i < times; i++) status = store.take({ id: 'caller', quota }, cost, kind);

@@ -7,7 +7,7 @@ import { RedisStore } from '../../src/rate-limit/redis-store';
 import { HAS_REDIS } from '../redis/server';
 import { BANS } from './scenarios';
 
-/** The URL of Redis for tests that do not start a server; empty if there is none. */
+/** The URL in TEST_REDIS_URL, for tests that do not start a Redis server; empty if the variable is not set. */
 export const REDIS_URLS: readonly string[] = process.env.TEST_REDIS_URL ? [process.env.TEST_REDIS_URL] : [];
 
 type Clock = () => number;

@@ -37,7 +37,7 @@ const banned = { verdict: 'banned' } as const;
 const useUpMinute: Step = { ask: 'counted', times: 60, is: allowed };
 const getBanned: Step = { ask: 'counted', times: 20, is: limited };
 
-/** Requirements, each with steps that test it. Unless a step has a `quota`, the plan is Free: 60 a minute, 1000 a day. */
+/** Requirements, each with steps that test it. Until a step sets a `quota`, the plan is Free: 60 a minute, 1000 a day. */
 export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   'a new caller has its full quota until its first counted request starts the windows': [
     { ask: 'peek', is: { ...allowed, minute: 60, day: 1000, minuteResetIn: MINUTE, dayResetIn: DAY } },

@@ -110,7 +110,7 @@ describe('If-Match', () => {
     }
   });
 
-  // The precondition is ignored if the request would fail anyway (RFC 9110, section 13.2.1).
+  // A precondition is ignored if the request would fail before its body is processed (RFC 9110, section 13.2.1).
   test.each(CHANGES.filter(([on]) => !on.startsWith('PUT /categories')))(
     'does not replace 404 by 412 if the resource is missing: %s',
     async (on, ...[body]) => {

@@ -17,7 +17,7 @@ import { Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
 import type { Domain } from '../../src/rest/domain';
 
-// Boxes contain toys. `Toy.box` is a relation, and `Box.toys` is a page of toys in each row.
+// Boxes contain toys. `Toy.box` is a relation, and `Box.toys` is a page of the toys in a box.
 
 export const CREATE_BOXES = statement(
   'create table if not exists boxes (id bigserial primary key, name text collate "C" not null)',

@@ -25,7 +25,7 @@ export class PetResolver {
     return { nodes: rows.map(petOf) };
   }
 
-  /** `findUnique`, as Prisma's guide recommends to avoid N+1: its loader batches calls of one tick. */
+  /** Uses `findUnique`, as Prisma's guide recommends to avoid N+1 queries: Prisma batches the calls of one tick. */
   @FieldResolver(() => Category)
   async category(@Root() pet: Pet, @Ctx() { prisma }: Context): Promise<Category | null> {
     const row = await prisma.category.findUnique({ where: { id: BigInt(pet.categoryId) } });

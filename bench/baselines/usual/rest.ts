@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Pet, PrismaClient } from '../../../src/database/generated/client';
 
-/** The REST part of the usual server: JSON has no bigint, so ids become numbers. */
+/** The REST routes of the server `usual`. JSON has no bigint, so ids become numbers. */
 export function petRoutes(prisma: PrismaClient): Router {
   const routes = Router();
 

@@ -26,7 +26,7 @@ lunas.subscribe(({ data }) => {
   shown = data?.pets.edges.map(({ node }) => node.name);
 });
 
-/** Waits until the list has this length. urql fetches it again by itself. @returns the list. */
+/** Waits until the list has this length, because urql refetches the list automatically. @returns the list. */
 async function shows(length: number) {
   for (let tries = 100; tries && shown?.length !== length; tries--) await new Promise((done) => setTimeout(done, 20));
   return shown;

@@ -108,7 +108,10 @@ async function start(open: Open): Promise<RawConnection> {
   return connection;
 }
 
-/** The table that a connection uses instead of `own`, because connections share all tables. Both names are equally long. */
+/**
+ * The table that a connection uses instead of `own`, because connections share all tables. Both names are equally long, so
+ * the lengths in the messages stay right.
+ */
 const tableOf = (index: number) => `o_${index}`;
 const withOwnTable = (message: Buffer, index: number) =>
   Buffer.from(message.toString('latin1').replaceAll('own', tableOf(index)), 'latin1');

@@ -67,7 +67,7 @@ test('during writes, a vacuum waits until dead rows outnumber live rows by more 
 });
 
 test('tables are not vacuumed on a full disk', async () => {
-  await client.query('set default_transaction_read_only to on'); // The worker makes this setting when the disk is full.
+  await client.query('set default_transaction_read_only to on'); // The worker sets this when the disk is full.
   await start();
   await client.query('begin read write; update stock set quantity = 1; update stock set quantity = 2; commit');
   await pause();

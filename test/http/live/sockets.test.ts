@@ -29,7 +29,7 @@ beforeAll(async () => {
   url = await gateway.listen();
   await fillShop(gateway.database);
   jest.spyOn(gateway.server.log, 'error').mockImplementation((...told: unknown[]) => void logged.push(told));
-  // The timeout of `connection_init` takes seconds, so the other tests run in the meantime.
+  // This connection sends no `connection_init`. Its timeout takes seconds, so the other tests run in the meantime.
   silent = closedWith(await open());
 });
 afterAll(async () => {

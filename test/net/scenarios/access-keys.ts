@@ -126,7 +126,7 @@ async function accepted(net: Net, title: string, secrets: Record<string, string>
   net.note(title, lines.join('\n'));
 }
 
-/** Waits until a key is rejected. Uses a separate IP address, whose quota the rejections use up. */
+/** Waits until a key is rejected. Sends from a separate IP address, because rejections use up the quota of the address. */
 function untilRefused(net: Net, secret: string): Promise<void> {
   const headers = { 'x-api-key': secret, 'x-forwarded-for': '198.51.100.1' };
   return until(async () => (await net.exchange('GET', '/rate_limit', { as: { name: '', headers } })).status === 401);
@@ -294,7 +294,7 @@ export const scenarios: Scenario[] = [
       const names = ['Acme', 'acme two', '100%_card\\ shop', '100 cards', 'Zoo', 'Ärger', 'revoked', 'expired'];
       const ids: string[] = [];
       for (const name of names) {
-        // Keys are in the order of their creation, to the millisecond.
+        // Keys are sorted by creation time, so each key must be created in a different millisecond.
         await pause(5);
         const { id } = await net.key(name, name === 'expired' ? { expiresAt: '2020-01-01T00:00:00Z' } : {});
         ids.push(id);

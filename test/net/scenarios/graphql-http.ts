@@ -139,7 +139,7 @@ const ACCEPTS = [
   '',
 ];
 
-/** A request for each kind of failure. Each is sent with the Accept headers of several clients. */
+/** A request for each kind of failure. Each request is sent with the Accept headers of several clients. */
 const FAILING: [title: string, body: object][] = [
   ['a parse error', { query: '{' }],
   ['a validation error', { query: '{ nothing }' }],

@@ -126,7 +126,7 @@ const STOCK: Step[] = [
   [REMOVE, { petId: 99 }],
 ];
 
-/** Steps with a pet and a category that were created above, and an order of the whole stock. */
+/** Changes of rows created by the steps above: pet 13, category 4, and order 7, which took the whole stock of pet 3. */
 const TOGETHER: Step[] = [
   [UPDATE_PET, { id: 13, input: { name: 'Maxi', categoryId: 4 } }],
   [DELETE_CATEGORY, { id: 4 }],

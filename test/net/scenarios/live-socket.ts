@@ -1,6 +1,6 @@
 import { type Caller, type Net, type Scenario, type Socket, until } from '../scenario';
 
-/** Starts a subscription, and waits until it is charged to the quota. Only then does it get events. */
+/** Starts a subscription, and waits until it is charged to the quota. The subscription misses earlier events. */
 async function subscribe(
   net: Net,
   socket: Socket,
@@ -21,7 +21,7 @@ async function left(net: Net, as?: Caller): Promise<number> {
 
 type Connection = NonNullable<Parameters<Net['socket']>[0]> & { payload?: object | undefined };
 
-/** Opens a connection. Retries if a busy machine did not send `connection_init` within the allowed three seconds. */
+/** Opens a connection. Retries if the machine was too busy to send `connection_init` within three seconds. */
 async function initialised(net: Net, { payload, ...options }: Connection = {}): Promise<Socket> {
   for (let attempt = 0; attempt < 5; attempt++) {
     const socket = await net.socket(options);
@@ -31,7 +31,7 @@ async function initialised(net: Net, { payload, ...options }: Connection = {}): 
   throw new Error('connection_init was not acknowledged');
 }
 
-/** Changes, and subscriptions to them. Each subscription has the number of events that it gets for each change. */
+/** Changes, and subscriptions. `events` is the expected number of events for each change. */
 interface Topic {
   readonly changes: readonly string[];
   readonly subscriptions: readonly [query: string, events: readonly number[]][];
@@ -99,7 +99,7 @@ const TOPICS: Topic[] = [
   },
 ];
 
-/** Subscriptions that are rejected, each with one message. */
+/** Operations that the server rejects with one message each. */
 const REFUSED: [query: string, variables?: object][] = [
   ['subscription {'],
   ['subscription { petChangd { kind } }'],

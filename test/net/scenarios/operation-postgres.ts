@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { type Answer, type Net, pause, type Scenario, send, until } from '../scenario';
 import { ADMIN_KEY } from '../server';
 
-/** A second connection to the gateway's database. */
+/** Runs `use` with a second connection to the gateway's database. */
 async function connected<Result>(net: Net, use: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client({ connectionString: net.server.databaseUrl });
   await client.connect();
@@ -34,7 +34,7 @@ const BOTH = `mutation {
 }`;
 const GENEROUS = { plan: 'ENTERPRISE', perMinute: 100_000, perDay: 100_000 };
 
-/** Pet 1 in category 1, with a stock. */
+/** Creates pet 1 in category 1, with this stock. */
 async function onePet(net: Net, quantity: number): Promise<void> {
   await net.prepare('mutation { createCategory(input: { name: "Fish" }) { id } }');
   await net.prepare('mutation { createPet(input: { name: "Nemo", categoryId: 1 }) { id } }');

@@ -20,7 +20,7 @@ interface Ending {
 async function run(script: string, args: readonly string[], environment: Record<string, string>): Promise<Ending> {
   const child = spawn(process.execPath, [join(DIST, script), ...args], {
     env: environment,
-    cwd: tmpdir(), // Has no .env file.
+    cwd: tmpdir(), // This directory has no .env file.
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

@@ -4,7 +4,7 @@ type Headers = Record<string, string | string[] | undefined>;
 
 const STALE = '"AAAAAAAAAAAAAAAAAAAAAAAAAAA"';
 
-/** Changes of existing resources of the shop, to send with conditions. */
+/** Changes of existing resources of the shop, to send with `If-Match`. */
 const CHANGES: readonly [line: string, body?: object][] = [
   ['PUT /pets/2', { name: 'Bella', categoryId: 1 }],
   ['PUT /categories/1', { name: 'Hounds' }],

@@ -105,7 +105,7 @@ const PLACED: readonly Step[] = [
   ['GET /store/orders?id={one}&id={two}'],
 ];
 
-/** Changes of orders. When they begin, pets 1 and 4 have no units in stock, and pet 3 has four. */
+/** Changes of orders. Before the first change, pets 1 and 4 have no units in stock, and pet 3 has four. */
 const CHANGED: readonly Step[] = [
   ['PATCH /store/orders/{one}', {}],
   ['PATCH /store/orders/{one}', { quantity: 2 }],
