@@ -33,7 +33,7 @@ const OPERATIONS: readonly RestOperation[] = [
     on: 'GET /rate_limit',
     ok: 200,
     summary: 'Get the remaining quota',
-    description: 'The plan in force and how much of its quota is left. This request uses no quota.',
+    description: "The caller's plan and remaining quota. This request uses no quota.",
     document: 'query getRateLimit { rateLimit { plan windows { name limit remaining resetAt } bannedUntil } }',
   },
   {
@@ -41,10 +41,10 @@ const OPERATIONS: readonly RestOperation[] = [
     ok: 200,
     summary: 'Get your usage by day',
     description:
-      'What the API key of the request has used: one object for each of the last `days` days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request uses no quota.',
+      "The usage of the request's API key: one object for each of the last `days` days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request uses no quota.",
     document: 'query getUsage($days: Int) { viewer { usage(days: $days) { date requests refused bans } } }',
     payload: 'viewer.usage',
   },
 ];
 
-const LIMITS: Tag = { name: 'Limits', description: 'What a plan allows, how much of it is left, and what was used.' };
+const LIMITS: Tag = { name: 'Limits', description: 'Quotas, remaining requests, and usage.' };

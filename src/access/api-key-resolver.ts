@@ -142,7 +142,7 @@ export class ApiKeyResolver {
     return this.limits.liftBan(address);
   }
 
-  @FieldResolver(() => RateLimit, { description: "What is left of the key's quota." })
+  @FieldResolver(() => RateLimit, { description: "The key's remaining quota." })
   async rateLimit(@Root() key: StoredKey, @Ctx() { charge }: Context): Promise<RateLimit> {
     return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, charge.countedFields);
   }
@@ -157,7 +157,7 @@ export class ApiKeyResolver {
   @FieldResolver(() => [UsageDay], {
     name: 'usage',
     description:
-      'What the key used, by day, today last. Only the key itself and callers with the scope ADMIN can read this field.',
+      "The key's usage by day, today last. Only the key itself and callers with the scope ADMIN can read this field.",
   })
   usageOf(
     @Root() { id }: StoredKey,

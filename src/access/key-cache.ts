@@ -32,7 +32,7 @@ interface Entry {
 interface Verified {
   readonly fullKey: string;
   readonly entry: Entry;
-  /** When the secret stops being valid, in milliseconds of the Unix epoch; `Infinity` for the current secret. */
+  /** When the secret stops being valid, in milliseconds since the Unix epoch; `Infinity` for the current secret. */
   readonly endsAt: number;
 }
 

@@ -42,7 +42,7 @@ export type StoredSecrets = Pick<ApiKey, 'secretHash' | 'previousSecretHash' | '
 const NONE = new Uint8Array(32);
 
 /**
- * The time until which a secret is valid, in milliseconds of the Unix epoch: `Infinity` for the current secret, the end of
+ * The time until which a secret is valid, in milliseconds since the Unix epoch: `Infinity` for the current secret, the end of
  * the grace period for the previous secret, `-Infinity` for a wrong secret. Both comparisons take constant time.
  * @param stored `undefined` if the key does not exist.
  */

@@ -22,7 +22,7 @@ export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
  * concurrent update or rotation can invalidate their checks. They are rare, so they seldom wait for each other.
  */
 export class ApiKeyService {
-  /** @param now milliseconds of the Unix epoch. */
+  /** @param now milliseconds since the Unix epoch. */
   constructor(
     private readonly cache: KeyCache,
     private readonly now: () => number,
@@ -215,7 +215,7 @@ function active() {
 /**
  * Ensures that an admin key exists. Adds the key `given` if it does not exist yet. Without `given`, adds a new key if the
  * database has no keys.
- * @param now milliseconds of the Unix epoch.
+ * @param now milliseconds since the Unix epoch.
  * @returns the full text of a generated key, to be shown once.
  * @throws Error if `given` is malformed, or if it has the id of an existing key, but not its secret.
  */

@@ -98,7 +98,7 @@ export class Viewer {
   plan!: Plan;
 
   @AtMost(Object.keys(Scope).length)
-  @Field(() => [Scope], { description: "The caller's scopes, including implied ones." })
+  @Field(() => [Scope], { description: "The caller's scopes, including implied scopes." })
   scopes!: Scope[];
 
   @Field(() => ApiKey, nullable('The API key that the caller uses; null without one.'))
@@ -169,7 +169,7 @@ export const BANS = 'Bans that began.';
 @JsonSchema({ example: { date: '2026-11-23', requests: 812, refused: 3, bans: 0 } })
 @ObjectType({
   simpleResolvers: true,
-  description: 'What a caller used on a day. Days are in UTC. A count over 2147483647 is given as 2147483647.',
+  description: "A caller's usage on one day. Days are in UTC. A count over 2147483647 is given as 2147483647.",
 })
 export class UsageDay {
   @JsonSchema({ format: 'date', maxLength: 10 })

@@ -27,7 +27,7 @@ type Row = { readonly [name in keyof Usage]: bigint } & { readonly caller: strin
 
 /** Queries the usage of callers. Each query first saves the counts of this process, so that the result includes them. */
 export class UsageService {
-  /** @param now milliseconds of the Unix epoch. */
+  /** @param now milliseconds since the Unix epoch. */
   constructor(
     private readonly recorder: UsageRecorder,
     private readonly now: () => number,

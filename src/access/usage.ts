@@ -15,13 +15,13 @@ export const ANONYMOUS = '';
 /** The number of days for which usage is kept. */
 export const KEPT_DAYS = 400;
 
-/** Converts a time in milliseconds of the Unix epoch to its day, as the number of days since 1970-01-01 in UTC. */
+/** Converts a time in milliseconds since the Unix epoch to its day, as the number of days since 1970-01-01 in UTC. */
 export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
 
 export interface RecorderOptions {
-  /** Milliseconds of the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Called with the error when saving begins to fail, and without arguments when it works again. */
   onState?(error?: unknown): void;

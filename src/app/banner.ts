@@ -38,7 +38,7 @@ function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; wo
   const { address, rest, data, limits, proxies, anonymousAccess, newAdminKey } = report;
   return [
     ['Explore', address],
-    ['GraphQL', `${address}/graphql`, 'a browser gets Sandbox'],
+    ['GraphQL', `${address}/graphql`, 'browsers get Sandbox'],
     ['REST', rest],
     ['Docs', `${address}/docs`],
     ['Metrics', metricsAt],

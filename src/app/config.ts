@@ -109,7 +109,7 @@ const SETTINGS = {
   CORS_ORIGINS: setting<string[] | undefined>(origins, undefined),
   /** Minimum severity of logged messages. */
   LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
-  /** The environment of Node. `npm start` sets `production`. */
+  /** The Node.js environment. `npm start` sets `production`. */
   NODE_ENV: setting(oneOf('production', 'development', 'test'), 'development'),
 };
 
@@ -152,7 +152,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
  */
 function checkCombinations(config: Config): void {
   if (config.METRICS_PORT && config.METRICS_PORT === config.PORT)
-    throw new ConfigError(`METRICS_PORT must be another port than PORT, which is ${config.PORT}`);
+    throw new ConfigError(`METRICS_PORT must be different from PORT, which is ${config.PORT}`);
   if (config.TRUSTED_DOCUMENTS_ONLY && !config.TRUSTED_DOCUMENTS)
     throw new ConfigError('TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true');
   if (config.WEB_CONCURRENCY === 1) return;
@@ -214,7 +214,7 @@ export function origins(value: string): string[] {
   const given = list(value);
   const wrong = given.find((origin) => origin !== '*' && !isOrigin(origin));
   if (wrong === undefined) return given;
-  throw new Error(`must be origins such as https://shop.example; ${JSON.stringify(wrong)} is not one`);
+  throw new Error(`must be origins such as https://shop.example; ${JSON.stringify(wrong)} is not an origin`);
 }
 
 /** Whether the text is an origin as browsers send it: scheme, host and port, without a path. */

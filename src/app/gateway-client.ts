@@ -17,7 +17,9 @@ export async function callGateway<Data>(url: string, key: string, query: string,
     | undefined;
   const [error] = body?.errors ?? [];
   if (!error && !body?.data)
-    throw new CommandError(`${url} is not a Petstore Gateway: it responded with ${response.status} and no GraphQL.`);
+    throw new CommandError(
+      `${url} is not a Petstore Gateway: it responded with status ${response.status}, without GraphQL.`,
+    );
   if (error) throw new CommandError(`${inFlags(error.message)}${HINTS[error.extensions?.code ?? ''] ?? ''}`);
   return body?.data as Data;
 }

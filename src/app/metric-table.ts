@@ -25,7 +25,7 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
     gauge('requests_in_progress', 'Requests in progress.', () => requests.count),
     counter(
       'requests_shed_total',
-      'Requests rejected because of overload, or because their caller had too many in progress.',
+      'Requests rejected because of overload, or because their caller had too many requests in progress.',
       () => requests.rejected,
     ),
     gauge('event_loop_lag_seconds', 'Event loop lag.', () => requests.lag.ms / 1000, { aggregator: 'max' }),
@@ -61,9 +61,14 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
       () => relay && Number(relay.state === 'connected'),
     ),
     counter('events_lost_total', 'Changes that could not be sent to other instances.', () => relay?.lost),
-    gauge('usage_unsaved_seconds', 'Time since saving usage began to fail, else 0.', () => usage.unsavedMs / 1000, {
-      aggregator: 'max',
-    }),
+    gauge(
+      'usage_unsaved_seconds',
+      'Seconds since saving usage began to fail; 0 if the last save succeeded.',
+      () => usage.unsavedMs / 1000,
+      {
+        aggregator: 'max',
+      },
+    ),
     gauge(
       'database_connections',
       'Connections in the pool, total and idle.',

@@ -4,7 +4,7 @@
  */
 export function inTime<T>(work: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error(`no answer within ${limitMs} ms`));
+    const giveUp = () => reject(new Error(`no response within ${limitMs} ms`));
     // A busy process may run an overdue timer before it reads its sockets. `setImmediate` gives it time to read the reply.
     const timer = setTimeout(() => setImmediate(giveUp), limitMs);
     work.then(

@@ -52,5 +52,5 @@ function isCausedByEnd(error: unknown): boolean {
 }
 
 function unconfirmed(cause?: unknown): OutcomeUnknown {
-  return new OutcomeUnknown('The commit was sent, and not confirmed.', { cause });
+  return new OutcomeUnknown('The commit was sent but not confirmed.', { cause });
 }

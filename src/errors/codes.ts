@@ -26,7 +26,7 @@ const TABLE = {
   },
   GRAPHQL_VALIDATION_FAILED: {
     status: 400,
-    why: 'The GraphQL document is invalid in the schema, or does not contain the operation that `operationName` names.',
+    why: 'The GraphQL document is not valid against the schema, or does not contain the operation that `operationName` names.',
     fix: 'Compare the document with the schema (`/schema.graphql`). Code generators find this error at build time.',
     message: 'Cannot query field "colour" on type "Pet".',
   },
@@ -34,7 +34,7 @@ const TABLE = {
     status: 400,
     why: 'The operation exceeds a limit: on the size of its document, its estimated cost, the size of its response, or its counted root fields.',
     fix: 'Ask for shorter pages or fewer fields, or send several operations. The message names the limit.',
-    message: 'The operation has an estimated cost of 80000 values; at most 50000 are allowed.',
+    message: 'The operation has an estimated cost of 80000; at most 50000 is allowed.',
   },
   BAD_USER_INPUT: {
     status: 400,
@@ -56,9 +56,9 @@ const TABLE = {
   },
   QUERY_NOT_IN_SAFELIST: {
     status: 403,
-    why: 'This server runs only trusted documents, and the document is not one of them.',
+    why: 'This server runs only trusted documents, and this document is not in its list.',
     fix: 'Add the document to the manifest that the server is started with.',
-    message: 'Only trusted documents may run here; this one is not in the list.',
+    message: 'This server runs only trusted documents, and this document is not in its list.',
   },
   PERSISTED_QUERY_NOT_IN_LIST: {
     status: 404,
@@ -80,7 +80,7 @@ const TABLE = {
   },
   NOT_ACCEPTABLE: {
     status: 406,
-    why: '`Accept` allows none of the media types in which the path responds.',
+    why: '`Accept` allows none of the media types of this path.',
     fix: 'Accept `application/json`. At `/graphql`, you can also accept `application/graphql-response+json`.',
     message: 'Responses are application/json.',
   },
@@ -141,20 +141,20 @@ const TABLE = {
   KEY_BANNED: {
     status: 429,
     why: 'The caller sent too many requests over its limits, and is banned for a while. The message says when the ban ends.',
-    fix: 'Wait as long as `Retry-After` says, and make the client back off after a `RATE_LIMITED`.',
+    fix: 'Wait as long as `Retry-After` says, and make the client back off after a `RATE_LIMITED` error.',
     message: 'Banned until 2026-11-23T10:01:00.000Z after too many rejected requests. Try again in 60 seconds.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,
-    why: 'The headers and the URL are together larger than 16 KiB.',
+    why: 'The headers and the URL together exceed 16 KiB.',
     fix: 'Send fewer or shorter headers.',
     message: 'The headers are too large.',
   },
   INTERNAL_SERVER_ERROR: {
     status: 500,
-    why: 'Something went wrong on our side. The cause is in our log, with the request id.',
+    why: "An unexpected error occurred. The server's log has the cause, with the request id.",
     fix: 'Report the `requestId`. A mutation may have run: retry it with the same `Idempotency-Key`.',
-    message: 'Something went wrong on our side. Tell us the request id, and we will find out what.',
+    message: 'An unexpected error occurred. Report the request id to the operator of the server.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,

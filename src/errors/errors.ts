@@ -78,9 +78,9 @@ const UNKNOWN: readonly ErrorDetail[] = [
 
 /** Messages for failed writes while reads succeed. `/readyz` reports this state, so the individual errors are not logged. */
 const UNWRITABLE = {
-  'read-only': 'Nothing can be written at the moment, since the database is read-only. Reads go on; try again later.',
+  'read-only': 'Writes are rejected at the moment, since the database is read-only. Reads still work; try again later.',
   'disk-full':
-    'Nothing can be written at the moment, since the disk of the database is full. Reads go on; try again later.',
+    'Writes are rejected at the moment, since the disk of the database is full. Reads still work; try again later.',
 };
 
 /** Maximum length of a message. Longer messages mostly repeat the caller's own input. */

@@ -44,7 +44,7 @@ export function connectionOf<Node extends object>(NodeType: ClassType<Node>, nam
     @Field(() => [NodeType], { description: 'The items of the page, without cursors.' })
     nodes!: Node[];
 
-    @Field(() => PageInfo, { description: 'What is needed to request the next and previous pages.' })
+    @Field(() => PageInfo, { description: 'The cursors and flags for requesting the next and previous pages.' })
     pageInfo!: PageInfo;
 
     @Weighs(WEIGHTS.count)

@@ -56,14 +56,14 @@ export const AtMost = (most: number) => Directive(`@listSize(assumedSize: ${most
 
 /** The part of IBM's GraphQL Cost Directives Specification that this schema needs. */
 const definitions = buildSchema(`
-  "What an element adds to the estimated cost of an operation that uses it. Without this directive, a field adds 1, and an argument or an input field adds nothing."
-  directive @cost("How much: a number." weight: String!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
+  "The cost that an element adds to the estimated cost of an operation. Without this directive, a field adds 1, and an argument or an input field adds nothing."
+  directive @cost("The cost, as a number." weight: String!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 
-  "How long a list may be, for estimating an operation's cost."
+  "The maximum length of a list, for the estimated cost of an operation."
   directive @listSize(
     "The length if no argument sets it."
     assumedSize: Int
-    "The arguments that set the length. Each is a number, or a list whose length counts."
+    "The arguments that set the length. Each argument is the length itself, or a list of this length."
     slicingArguments: [String!]
     "The fields of the connection that have this length."
     sizedFields: [String!]

@@ -123,7 +123,7 @@ export function refuseCost(
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
   const allowed = countedFields === 0 ? 'is allowed for operations that use no quota' : 'is allowed';
-  const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most expensive parts: ${dearest}. Ask for less of these.`;
+  const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most expensive parts: ${dearest}. Request less of these.`;
   return new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 

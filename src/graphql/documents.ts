@@ -41,9 +41,12 @@ const MAX_BYTES_OF_ONE = 8_000_000;
 /** Maximum total number of characters of all automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
 
-const NOT_IN_SAFELIST = new GraphQLError('Only trusted documents may run here; this one is not in the list.', {
-  extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
-});
+const NOT_IN_SAFELIST = new GraphQLError(
+  'This server runs only trusted documents, and this document is not in its list.',
+  {
+    extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
+  },
+);
 
 /** The list of trusted documents. */
 export interface TrustedList {

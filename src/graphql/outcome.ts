@@ -83,7 +83,7 @@ export function bounded(result: ExecutionResult, maxBytes: number, keepsChanges:
   const message = `The response would be larger than ${maxBytes} bytes. Ask for shorter pages or fewer fields.`;
   const failed = new Set(errors.map(({ path = [] }) => path.length === 1 && path[0]));
   const run = keepsChanges ? Object.keys(data ?? {}).filter((key) => !failed.has(key)) : [];
-  const details = run.map((key) => ({ path: key, message: 'has run, and its changes remain' }));
+  const details = run.map((key) => ({ path: key, message: 'has been executed, and its changes remain' }));
   throw new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
 }
 

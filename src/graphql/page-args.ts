@@ -36,7 +36,7 @@ export function orderByOf<Name extends string>(
 ) {
   @InputType(name, { description: `The sort order of a list of ${plural}.` })
   class OrderBy {
-    @Field(() => fields, { defaultValue: fallback, description: `What to sort the ${plural} by.` })
+    @Field(() => fields, { defaultValue: fallback, description: `The field to sort the ${plural} by.` })
     field!: Name;
 
     @Field(() => SortDirection, { defaultValue: SortDirection.ASC, description: 'In which direction to sort.' })

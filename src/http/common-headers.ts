@@ -36,7 +36,7 @@ const { 'x-frame-options': FRAME_OPTIONS, 'cache-control': CACHE_CONTROL } = CON
 const CODES = /"code":"(\w+)"/g;
 
 export interface HeaderOptions {
-  /** Milliseconds of the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   /** Tells whether each connection closes after its next response. */
   readonly requests: Pick<RequestsInProgress, 'isClosing'>;

@@ -57,7 +57,7 @@ const NO_ANSWER = 'does not respond';
  */
 function databaseCheck(database: Database): () => Promise<string | undefined> {
   let running: Promise<string | undefined> | undefined;
-  const ask = async () => ((await database.canWrite()) ? undefined : 'cannot be written to; reads go on');
+  const ask = async () => ((await database.canWrite()) ? undefined : 'is read-only; reads still work');
   return () => {
     running ??= ask()
       .catch(() => NO_ANSWER)

@@ -171,7 +171,7 @@ export class RequestsInProgress {
     this.rejected += 1;
     this.stopCounting(slot);
     if (isOverloaded) return new ProblemError('SERVICE_UNAVAILABLE', 'The service is overloaded. Try again shortly.');
-    const message = `At most ${this.mostPerCaller} requests of a caller may be in progress. Try again in ${RETRY_AFTER} second.`;
+    const message = `A caller may have at most ${this.mostPerCaller} requests in progress. Try again in ${RETRY_AFTER} second.`;
     return new ProblemError('RATE_LIMITED', message);
   }
 

@@ -60,7 +60,7 @@ export interface ServerOptions extends Identification {
   readonly accessLog: AccessLog;
   /** The metrics for `/metrics` on the main port; `undefined` if metrics are served on a separate port. */
   readonly exposition: Exposition | undefined;
-  /** The clock for limits, in milliseconds of the Unix epoch. */
+  /** The clock for limits, in milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;

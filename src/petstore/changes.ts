@@ -59,7 +59,7 @@ export class ChangeResolver {
 
 @InputType({
   description:
-    'Which changes of pets to receive: those where the pet matches every given filter, before or after the change.',
+    'Which changes of pets to receive: changes where the pet matches every given filter, before or after the change.',
 })
 export class PetChangeFilter {
   @Field(() => [Id], nullable('Pets with these ids.'))
@@ -74,7 +74,7 @@ export class PetChangeFilter {
 
 @InputType({
   description:
-    'Which changes of orders to receive: those where the order matches every given filter, before or after the change.',
+    'Which changes of orders to receive: changes where the order matches every given filter, before or after the change.',
 })
 export class OrderChangeFilter {
   @Field(() => [Id], nullable('Orders with these ids.'))
@@ -88,7 +88,7 @@ export class OrderChangeFilter {
 }
 
 @InputType({
-  description: 'Which changes of stock to receive: those where the current stock matches every given filter.',
+  description: 'Which changes of stock to receive: changes where the current stock matches every given filter.',
 })
 export class InventoryChangeFilter {
   @Field(() => [Id], nullable('Stock of these pets.'))
@@ -151,7 +151,7 @@ class InventoryChange {
   })
   kind!: ChangeKind;
 
-  @Field(() => Id, { description: 'The id of the pet whose stock it is.' })
+  @Field(() => Id, { description: 'The id of the pet that the stock belongs to.' })
   petId!: bigint;
 
   @Field(() => InventoryItem, { description: 'The current stock, or its last state if no longer tracked.' })

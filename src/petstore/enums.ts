@@ -7,7 +7,7 @@ describedEnum(
   PetStatus,
   'PetStatus',
   'The status of a pet; `available` by default. It can change to any other status. Orders are limited by stock, not by the status.',
-  { available: 'For sale; the default for new pets.', pending: 'Reserved for somebody.', sold: 'Sold.' },
+  { available: 'For sale; the default for new pets.', pending: 'Reserved for a customer.', sold: 'Sold.' },
 );
 export const PetSortField = enumOf('PetSortField', 'What pets can be sorted by.', {
   ID: 'By id: the order of creation.',

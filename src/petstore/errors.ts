@@ -13,7 +13,7 @@ export const PETSTORE_ERRORS = {
     status: 409,
     why: 'The order is complete: its pet and quantity can no longer change.',
     fix: 'Place another order.',
-    message: 'Order 1 is complete; its pet and quantity no longer change.',
+    message: 'Order 1 is complete; its pet and quantity can no longer change.',
   },
   CATEGORY_NOT_EMPTY: {
     status: 409,

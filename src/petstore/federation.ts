@@ -88,7 +88,7 @@ class EntityResolver {
   @Sized('representations')
   @Query(() => [Entity], {
     nullable: 'items',
-    description: 'The entities with these keys, in the same order; null in place of those that do not exist.',
+    description: 'The entities with these keys, in the same order; null in place of each entity that does not exist.',
   })
   _entities(
     @Arg('representations', () => [Representation], {

@@ -50,7 +50,7 @@ class NodeId extends OtherId {
 /** The form of node ids. Only some arguments of the type `ID` accept node ids. */
 export const NODE_ID: IdForm = {
   description: '`nodeId`s are opaque',
-  rule: 'a nodeId where one is accepted',
+  rule: 'a nodeId if the field accepts nodeIds',
   parse: NodeId.parse,
 };
 
@@ -130,7 +130,8 @@ export class NodeResolver {
   @Sized('ids')
   @Query(() => [Node], {
     nullable: 'items',
-    description: 'The objects with these `nodeId`s, in the same order; null in place of those that do not exist.',
+    description:
+      'The objects with these `nodeId`s, in the same order; null in place of each object that does not exist.',
   })
   nodes(
     @Arg('ids', () => [Id], { description: `At most ${MAX_PAGE} \`nodeId\`s.`, validateFn: acceptOtherIds })

@@ -102,7 +102,8 @@ export async function loadSampleData(
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<Readonly<Record<'categories' | 'pets' | 'orders' | 'inventory', number>>> {
   const [found] = await session.query<{ empty: boolean }>(IS_EMPTY, []);
-  if (!found?.empty) throw new Error('the database is not empty; sample data can only be loaded into an empty one.');
+  if (!found?.empty)
+    throw new Error('the database is not empty; sample data can only be loaded into an empty database.');
 
   const size = sampleSize(pets);
   const total = pets + size.orders;

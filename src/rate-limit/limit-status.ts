@@ -10,7 +10,7 @@ export interface Subject {
   readonly keyId?: string;
 }
 
-/** One window as reported to a caller. `resetAt` is in milliseconds of the Unix epoch; `seconds` is the window's length. */
+/** One window as reported to a caller. `resetAt` is in milliseconds since the Unix epoch; `seconds` is the window's length. */
 export interface Window {
   readonly name: 'minute' | 'day' | 'uncounted';
   readonly limit: number;

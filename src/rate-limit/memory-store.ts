@@ -5,7 +5,7 @@ import { newState, type State } from './state';
 
 export interface MemoryStoreOptions {
   readonly bans: BanRules;
-  /** Milliseconds of the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   /** Maximum number of callers in memory; each takes about 400 bytes. */
   readonly maxCallers?: number;

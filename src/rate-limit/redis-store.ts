@@ -8,7 +8,7 @@ import { newState, type State } from './state';
 
 export interface RedisStoreOptions {
   readonly bans: BanRules;
-  /** The clock for reported times, in milliseconds of the Unix epoch. Counting uses the clock of Redis. */
+  /** The clock for reported times, in milliseconds since the Unix epoch. Counting uses the clock of Redis. */
   readonly now: () => number;
   readonly prefix?: string;
   /** Time limit for a reply of Redis, in milliseconds. */

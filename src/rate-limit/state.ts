@@ -1,6 +1,6 @@
 /**
  * The state of a new caller. States are plain numbers, the same in memory and in Redis. They hold the number of used
- * requests instead of remaining requests, so a change of plan applies at once. Times are milliseconds of the Unix epoch, 0
+ * requests instead of remaining requests, so a change of plan applies at once. Times are milliseconds since the Unix epoch, 0
  * if not set.
  */
 export function newState() {

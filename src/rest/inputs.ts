@@ -189,7 +189,7 @@ function bodyOf(
   const whole = [...variables.values()].find(({ type }) => isInputObjectType(getNamedType(type)));
   if (named === undefined && (method === 'GET' || !whole)) return undefined;
   const type = named === undefined ? whole && getNamedType(whole.type) : schema.getType(named);
-  if (!isInputObjectType(type)) throw new Error(`${named} is no input type`);
+  if (!isInputObjectType(type)) throw new Error(`${named} is not an input type`);
   const fields = Object.values(type.getFields());
   const variable = named === undefined && whole ? take(whole.name, type.name) : undefined;
   const inputs = fields.map((field): Input => {
@@ -197,7 +197,7 @@ function bodyOf(
     const required = isRequiredInputField(field);
     const fallback = variable ? undefined : own.fallback;
     if (!variable && getNamedType(own.type) !== getNamedType(field.type))
-      throw new Error(`$${own.name} has another type than ${type.name}.${field.name}`);
+      throw new Error(`$${own.name} has a different type from ${type.name}.${field.name}`);
     if (method === 'PUT' && !required && fallback === undefined)
       throw new Error(`${type.name}.${field.name} needs a variable with a default, since the field may be absent`);
     return {

@@ -45,7 +45,7 @@ export function payloadOf(root: SelectedFields, { payload, ok }: RestOperation):
   for (const name of names) path.push(child(path.at(-1)?.selection ?? root, name, payload ?? name));
   const { field, selection = { fields: [] } } = path.at(-1) as SelectedField;
   const returned = getNamedType(field.type);
-  if (!isObjectType(returned)) throw new Error(`${returned.name} is no object type`);
+  if (!isObjectType(returned)) throw new Error(`${returned.name} is not an object type`);
   const isPage = 'nodes' in returned.getFields();
   const item = isPage ? child(selection, 'nodes', `${field.name}.nodes`) : undefined;
   if (isPage) {

@@ -105,7 +105,7 @@ const REDIS = { REDIS_URL: 'redis://cache' };
 test.each<[environment: Record<string, string>, message: string]>([
   [{ ...REDIS, WEB_CONCURRENCY: '2' }, 'DATABASE_URL must be set when WEB_CONCURRENCY is more than 1'],
   [{ ...POSTGRES, WEB_CONCURRENCY: '2' }, 'REDIS_URL must be set when WEB_CONCURRENCY is more than 1'],
-  [{ METRICS_PORT: '4000' }, 'METRICS_PORT must be another port than PORT, which is 4000'],
+  [{ METRICS_PORT: '4000' }, 'METRICS_PORT must be different from PORT, which is 4000'],
   [{ TRUSTED_DOCUMENTS_ONLY: 'true' }, 'TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true'],
 ])('the settings %j are rejected', (environment, message) => {
   expect(() => readConfig(environment)).toThrow(new ConfigError(message));

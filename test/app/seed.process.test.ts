@@ -140,7 +140,7 @@ describe('npm run seed', () => {
       ),
       stderr: '',
     });
-    const stderr = 'seed: the database is not empty; sample data can only be loaded into an empty one.\n';
+    const stderr = 'seed: the database is not empty; sample data can only be loaded into an empty database.\n';
     expect(await seed([], environment())).toEqual({ code: 1, stdout: '', stderr });
   });
 

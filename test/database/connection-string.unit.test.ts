@@ -103,7 +103,7 @@ test('the error names the unsupported parameter, or the invalid value', () => {
   expect(refusal('host=one,two')).toThrow(
     'must be a URL with one host. For several servers, use the URL of HAProxy, Pgpool-II or a managed endpoint',
   );
-  expect(refusal('pgbouncer=1')).toThrow(/one of true, false as its pgbouncer, not "1"/);
-  expect(refusal('sslmode=prefer')).toThrow(/disable, require, verify-ca, verify-full as its sslmode, not "prefer"/);
+  expect(refusal('pgbouncer=1')).toThrow(/pgbouncer=true or false, not "1"/);
+  expect(refusal('sslmode=prefer')).toThrow(/sslmode=disable or require or verify-ca or verify-full, not "prefer"/);
   expect(refusal('sslmode=verify-full&sslrootcert=/none.pem')).toThrow(/ENOENT \/none\.pem/);
 });

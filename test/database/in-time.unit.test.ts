@@ -15,7 +15,7 @@ test('a promise that rejects after the limit causes no unhandled rejection', asy
   const late = new Promise((_resolve, reject) => {
     fail = reject;
   });
-  await expect(inTime(late, 20)).rejects.toThrow('no answer within 20 ms');
+  await expect(inTime(late, 20)).rejects.toThrow('no response within 20 ms');
   fail(new Error('late'));
   await sleep(1);
   expect(unhandled).not.toHaveBeenCalled();

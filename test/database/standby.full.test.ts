@@ -12,7 +12,7 @@ const POOL_SIZE = 6;
 const ORDER = 'mutation { placeOrder(input: { petId: 1, quantity: 1 }) { id } }';
 const CATEGORY = 'mutation { createCategory(input: { name: "Fish" }) { id } }';
 const STOCK = 'mutation { setInventory(petId: 2, input: { quantity: 9 }) { quantity } }';
-const IS_READ_ONLY = { details: [{ path: 'database', message: 'cannot be written to; reads go on' }] };
+const IS_READ_ONLY = { details: [{ path: 'database', message: 'is read-only; reads still work' }] };
 
 const onOwnServer = CAN_START_POSTGRES ? describe : describe.skip;
 
@@ -55,7 +55,7 @@ onOwnServer('with PostgreSQL', () => {
       expect(await readiness()).toBe(200);
       await setReadOnly('on');
       await until(async () => (await readiness()) === 503, 2);
-      const message = 'Not ready: the database cannot be written to; reads go on.';
+      const message = 'Not ready: the database is read-only; reads still work.';
       const get = (url: string) => gateway.app.inject({ url });
       expect((await get('/readyz')).json()).toMatchObject({ ...IS_READ_ONLY, message });
       for (const path of ['/livez', '/pets']) expect((await get(path)).statusCode).toBe(200);

@@ -13,7 +13,7 @@ import { HEADERS, isServed, isUnavailable, madeCategories, mixed } from '../help
 import { until } from '../helper/until';
 
 const FULL =
-  'Nothing can be written at the moment, since the disk of the database is full. Reads go on; try again later.';
+  'Writes are rejected at the moment, since the disk of the database is full. Reads still work; try again later.';
 
 const MB = 1024 * 1024;
 
@@ -105,7 +105,7 @@ onSmallDisk('on a full disk', () => {
       expect((await get('/livez')).status).toBe(200);
       await until(async () => (await get('/readyz')).status === 503);
       expect(JSON.parse((await get('/readyz')).body ?? '')).toMatchObject({
-        message: 'Not ready: the database cannot be written to; reads go on.',
+        message: 'Not ready: the database is read-only; reads still work.',
       });
       disk.empty();
       expect((await write()).status).toBe(201);
@@ -141,13 +141,13 @@ onSmallDisk('on a full disk', () => {
     expect({ code, stderr }).toEqual({
       code: 74,
       stderr:
-        'petstore-gateway: the log of the embedded database could not be written: no room is left on its disk. Everything acknowledged is kept; make room and start again.\n',
+        'petstore-gateway: the log of the embedded database could not be written: no space is left on its disk. All acknowledged writes are kept. Free disk space, and start again.\n',
     });
     expect(existsSync(join(data, 'reserve'))).toBe(false);
     const refusal = await new GatewayProcess({ PORT: '0', ...environment() }).ended;
     expect(refusal).toMatchObject({ code: 1, stdout: '' });
     expect(refusal.stderr).toMatch(
-      /^petstore-gateway: The disk of DATA_DIR \S+ is full: \d+ MB are left, and the embedded database needs 64 MB to start\. Make room, .*\n$/,
+      /^petstore-gateway: The disk of DATA_DIR \S+ is full: \d+ MB are left, and the embedded database needs 64 MB to start\. Free disk space, .*\n$/,
     );
     disk.grow(400);
     const database = await openDatabase({ directory: data });

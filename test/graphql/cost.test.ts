@@ -123,7 +123,7 @@ describe('the cost of an operation depends on the values of its variables:', () 
     expect(errors).toEqual([
       {
         message:
-          'The operation has an estimated cost of 22120; at most 1000 is allowed. Most expensive parts: OrderConnection.nodes 10000, Order.id 10000, Pet.orders 2000. Ask for less of these.',
+          'The operation has an estimated cost of 22120; at most 1000 is allowed. Most expensive parts: OrderConnection.nodes 10000, Order.id 10000, Pet.orders 2000. Request less of these.',
         extensions: { code: 'OPERATION_TOO_COMPLEX', status: 400, requestId: expect.any(String) },
       },
     ]);
@@ -167,7 +167,7 @@ describe('the error names the most expensive elements', () => {
     const { errors } = await gateway.graphql(query);
     expect(errors[0]?.extensions?.code).toBe('OPERATION_TOO_COMPLEX');
     const [, said] =
-      /^The operation has an estimated cost of (.*) Ask for less of these\.$/.exec(errors[0]?.message ?? '') ?? [];
+      /^The operation has an estimated cost of (.*) Request less of these\.$/.exec(errors[0]?.message ?? '') ?? [];
     expect(said).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
   });
 });

@@ -91,7 +91,7 @@ describe('an empty operationName', () => {
 
 test.each([
   ['/graphql', 'Operation batching disabled.'],
-  ['/graphql/stream', 'The request is malformed: batches are refused.'],
+  ['/graphql/stream', 'The request is malformed: batched operations are not supported.'],
 ])('%s answers a batch of requests with a single error', async (url, message) => {
   for (const payload of [[{ query: '{ toy(id: 1) { id } }' }], []]) {
     const headers = { accept: url === '/graphql' ? '*/*' : 'text/event-stream' };

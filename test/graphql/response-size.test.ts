@@ -152,7 +152,7 @@ describe('a mutation whose response is too large', () => {
     expect([status, data]).toEqual([400, undefined]);
     const done = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((path) => ({
       path,
-      message: 'has run, and its changes remain',
+      message: 'has been executed, and its changes remain',
     }));
     expect(errors).toEqual([{ message: MESSAGE, extensions: { ...REFUSED, details: done } }]);
     expect(await created()).toBe(done.length);

@@ -297,7 +297,7 @@ describe('startup with a manifest', () => {
     ['with a duplicate id', manifest(valid, [...valid, sha256(PET)]), `the id ${sha256(PET)} appears twice`],
     ['with an operation that does not parse', manifest(['query', 'A', 'query A {', '1']), 'query A (1): Syntax Error'],
     [
-      'with an operation that is invalid in the schema',
+      'with an operation that is not valid against the schema',
       manifest(valid, ['query', 'A', 'query A { cats { id } }', '1']),
       'query A (1): Cannot query field "cats"',
     ],

@@ -112,7 +112,7 @@ export function rootOf(rows: Rows) {
       Order: () => orderType(orders.get(key)),
       InventoryItem: () => itemType(items.get(key)),
     }[type];
-    if (!found) throw new Error('This is no nodeId.');
+    if (!found) throw new Error('The id is not a nodeId.');
     return found() ?? null;
   };
 
@@ -175,9 +175,9 @@ function page<Row extends { id?: number; petId?: number | null }>(
   sorts: Record<string, (row: Row) => string | number>,
   isKept: (row: Row, filter: Filter) => boolean,
 ) {
-  if (after || before) throw new Error('No cursor is known here.');
+  if (after || before) throw new Error('The model does not support cursors.');
   const size = first ?? last ?? 20;
-  if (size < 1 || size > 100 || (first != null && last != null)) throw new Error('This is no page.');
+  if (size < 1 || size > 100 || (first != null && last != null)) throw new Error('The page arguments are invalid.');
   const key = (row: Row) => row.id ?? row.petId ?? 0;
   const value = sorts[orderBy?.field ?? ''] ?? key;
   const sign = orderBy?.direction === 'DESC' ? -1 : 1;

@@ -517,7 +517,7 @@ export function pause(ms: number): Promise<void> {
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 30_000;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`Waited half a minute in vain for ${condition}`);
+    if (Date.now() > end) throw new Error(`Timed out after 30 s waiting for ${condition}`);
     await pause(10);
   }
 }

@@ -179,7 +179,7 @@ export class Process {
   /** Waits until the gateway reports its URL. @throws Error if the process ends first. */
   async ready(): Promise<void> {
     while (!this.url) {
-      if (this.isEnded) throw new Error(`The gateway ended at its start:\n${this.stdout}${this.stderr}`);
+      if (this.isEnded) throw new Error(`The gateway exited during startup:\n${this.stdout}${this.stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

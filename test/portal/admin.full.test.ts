@@ -86,7 +86,7 @@ describe('/admin', () => {
     expect(await use(secret)).toBe(200);
     for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
     expect(await dialog.locator('#secret').textContent()).toBe(secret);
-    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await dialog.getByRole('button', { name: 'I have saved the key' }).click();
     await keyNamed(page, 'Brand new').waitFor();
     expect((await page.content()).includes(secret)).toBe(false);
 
@@ -101,7 +101,7 @@ describe('/admin', () => {
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     const next = String(await dialog.locator('#secret').textContent());
     expect([await use(secret), await use(next)]).toEqual([401, 200]);
-    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await dialog.getByRole('button', { name: 'I have saved the key' }).click();
 
     const id = String(secret.split('_')[1]);
     await page.getByRole('button', { name: 'Revoke Renamed' }).click();

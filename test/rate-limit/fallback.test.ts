@@ -43,7 +43,7 @@ describe('a Redis that stops responding', () => {
 
   test.each([
     ['rejects', 'out of reach'],
-    ['hangs', 'no answer within 30 ms'],
+    ['hangs', 'no response within 30 ms'],
   ] as const)(
     'makes no request fail; half the quota is granted from memory, and the fallback is reported once: Redis %s',
     async (behaviour, why) => {
@@ -65,7 +65,7 @@ describe('a Redis that stops responding', () => {
     redis.behaviour = 'answers';
     await until(isUsingRedis);
     expect(await limits()).toEqual([60, 1000]);
-    expect(changes).toEqual(['fallback: no answer within 30 ms', 'redis']);
+    expect(changes).toEqual(['fallback: no response within 30 ms', 'redis']);
   });
 
   test('twice does not cause the fallback quota to be granted twice', async () => {

@@ -46,7 +46,7 @@ export class RedisStub implements SharedStore {
     this.requests += 1;
     if (this.behaviour === 'rejects') throw new Error('out of reach');
     if (this.behaviour === 'answers') return answer();
-    return new Promise((_, reject) => setTimeout(reject, 30, new Error('no answer within 30 ms')));
+    return new Promise((_, reject) => setTimeout(reject, 30, new Error('no response within 30 ms')));
   }
 }
 

@@ -17,7 +17,7 @@ test('requests fail if Redis does not respond within the timeout', async () => {
   const store = new RedisStore(redis, { bans: BANS, now: Date.now, timeoutMs: 20 });
   const requests = [store.take(subject, 1, 'counted'), store.peek(subject), store.liftBan(subject.id)];
   for (const outcome of await Promise.allSettled(requests))
-    expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'no answer within 20 ms' } });
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'no response within 20 ms' } });
   redis.disconnect();
   silent.close();
 });

@@ -76,7 +76,7 @@ describe('startup fails if an operation cannot be derived from its document, wit
       'query q($a: Boolean!) { box { thing { id name @skip(if: $a) } } }',
     ],
     ['the document must select one root field', 'GET /things', 'query q { box { thing { id } } count }'],
-    ['Int is no object type', 'GET /things', 'query q { count }'],
+    ['Int is not an object type', 'GET /things', 'query q { count }'],
     [
       'the document does not select box.things',
       'GET /things',
@@ -107,7 +107,7 @@ describe('startup fails if an operation cannot be derived from its document, wit
     ],
     ['201 needs an id', 'POST /things', 'mutation m($i: NewThing!) { createThing(input: $i) { name } }', { ok: 201 }],
     [
-      'OldThing is no input type',
+      'OldThing is not an input type',
       'POST /things',
       'mutation m($name: String!) { createThing(input: { name: $name }) { id } }',
       { body: 'OldThing' },
@@ -119,7 +119,7 @@ describe('startup fails if an operation cannot be derived from its document, wit
       { body: 'NewThing' },
     ],
     [
-      '$name has another type than ThingUpdate.name',
+      '$name has a different type from ThingUpdate.name',
       'POST /things',
       'mutation m($name: ID!, $note: String) { updateThing(id: $name, input: { note: $note }) { id } }',
       { body: 'ThingUpdate' },

@@ -60,7 +60,7 @@ export async function openCluster(directory: string, space: DiskSpace): Promise<
   const version = versionOf(cluster);
   if (version !== undefined && version !== MAJOR_VERSION) {
     throw new Error(
-      `${cluster} holds a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
+      `${cluster} contains a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
         'To move the data, run `npm run dump` with the version of the gateway that wrote it. Then run `npm run restore` with this version and a new DATA_DIR.',
     );
   }

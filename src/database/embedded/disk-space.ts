@@ -35,7 +35,7 @@ export class DiskSpace {
     if (left >= needed) return;
     throw new Error(
       `The disk of DATA_DIR ${this.directory} is full: ${Math.floor(left / MB)} MB are left, and the embedded database needs ` +
-        `${needed / MB} MB to start. Make room, or set DATA_DIR to a directory on another disk.`,
+        `${needed / MB} MB to start. Free disk space, or set DATA_DIR to a directory on another disk.`,
     );
   }
 

@@ -6,8 +6,8 @@ import type { DiskSpace } from './disk-space';
 const CANNOT_WRITE = 74;
 /** Reasons for failed writes, by error number. Emscripten uses the error numbers of WASI. */
 const REASONS: Record<number, string> = {
-  19: 'the disk quota is used up',
-  51: 'no room is left on its disk',
+  19: 'the disk quota is exceeded',
+  51: 'no space is left on its disk',
   69: 'its file system is read-only',
 };
 
@@ -64,7 +64,7 @@ function end(error: unknown): never {
   const reason = REASONS[errno ?? 0] ?? `error ${errno}`;
   writeSync(
     2,
-    `petstore-gateway: the log of the embedded database could not be written: ${reason}. Everything acknowledged is kept; make room and start again.\n`,
+    `petstore-gateway: the log of the embedded database could not be written: ${reason}. All acknowledged writes are kept. Free disk space, and start again.\n`,
   );
   process.exit(CANNOT_WRITE);
 }

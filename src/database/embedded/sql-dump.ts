@@ -70,7 +70,7 @@ export function readDump(file: string): string {
 export async function restoreDirectory(directory: string, dump: string): Promise<void> {
   const cluster = join(directory, CLUSTER);
   if (existsSync(cluster)) {
-    throw new Error(`DATA_DIR ${directory} holds a database already. Set DATA_DIR to a new directory.`);
+    throw new Error(`DATA_DIR ${directory} already contains a database. Set DATA_DIR to a new directory.`);
   }
   const isNew = makeDataDirectory(directory);
   const unlock = lockDirectory(directory);

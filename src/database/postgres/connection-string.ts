@@ -81,12 +81,12 @@ function checkParameters(parameters: URLSearchParams): void {
   if (unknown !== undefined) {
     // With a `password` parameter, the unknown name may be the end of a password that was not encoded.
     const name = parameters.has('password') ? 'others' : JSON.stringify(unknown);
-    throw new Error(`must have no parameters but ${PARAMETERS.join(', ')}; ${name} cannot be used`);
+    throw new Error(`must only have the parameters ${PARAMETERS.join(', ')}, not ${name}`);
   }
   for (const [name, values] of Object.entries(VALUES)) {
     const value = parameters.get(name);
     if (value !== null && !values.includes(value))
-      throw new Error(`must have one of ${values.join(', ')} as its ${name}, not ${JSON.stringify(value)}`);
+      throw new Error(`must have ${name}=${values.join(' or ')}, not ${JSON.stringify(value)}`);
   }
   if (parameters.get('sslmode') === 'verify-ca' && !parameters.get('sslrootcert'))
     throw new Error('must name the file of its certificate authority (sslrootcert) with sslmode=verify-ca');

@@ -36,7 +36,7 @@ export class PrismaConnection {
   }
 
   private async query(config: QueryConfig): Promise<QueryResult> {
-    if (!this.send) throw new Error('The transaction of this statement is over.');
+    if (!this.send) throw new Error('The transaction has already ended.');
     return this.send(config);
   }
 }

@@ -105,7 +105,7 @@ export class PostgresTransaction implements OpenTransaction {
   }
 
   private checkOpen(): void {
-    if (this.isOver) throw new Error('The transaction of this statement is over.');
+    if (this.isOver) throw new Error('The transaction has already ended.');
     this.deadline.check();
   }
 }

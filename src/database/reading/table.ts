@@ -101,7 +101,7 @@ function sortOrder<Row>(columns: Readonly<Record<string, Column>>, field: keyof 
   const column = columns[field];
   const isTime = column?.kind === 'timestamp' || column?.kind === 'date';
   if (!column || column.kind === 'other' || (column.isNullable && !isTime))
-    throw new Error(`${field} cannot be sorted by`);
+    throw new Error(`${field} cannot be a sort key`);
   const expression = column.isNullable ? `coalesce(${column.sql}, 'infinity')` : column.sql;
   return { expression, column, field, keyOf: (row) => keyOf(row[field]) };
 }

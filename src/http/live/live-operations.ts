@@ -161,7 +161,7 @@ class SlotsPerCaller {
   }
 }
 
-const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send them by POST.');
+const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send mutations by POST.');
 const NOT_VARIABLES = 'variables must be a JSON object';
 
 export function aboutToEnd(): ProblemError {
@@ -177,7 +177,7 @@ export function tooMany(most: number): ProblemError {
 
 /** @throws ProblemError if the parameters are malformed. */
 function readParameters(sent: unknown, documents: Documents) {
-  if (Array.isArray(sent)) throw malformed('batches are refused');
+  if (Array.isArray(sent)) throw malformed('batched operations are not supported');
   const given = typeof sent === 'object' && sent !== null ? { ...sent } : {};
   const { query, operationName, variables } = withText(given, documents);
   if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');

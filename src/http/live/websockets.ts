@@ -83,7 +83,7 @@ export interface WebSocketsOptions {
   readonly logger: FastifyBaseLogger;
   /** Origins that browsers may connect from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
-  /** Milliseconds of the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   requestOf(incoming: Incoming): OperationRequest;
 }

@@ -43,7 +43,7 @@ export class OrderResolver {
   @Mutation(
     () => Order,
     nullable(
-      'Places an order. If the stock of the pet is tracked, the ordered units are taken from it at once; if there are too few, the order is refused with `INSUFFICIENT_STOCK`.',
+      'Places an order. If the stock of the pet is tracked, the ordered units are taken from it at once; if there are too few, the order is rejected with `INSUFFICIENT_STOCK`.',
     ),
   )
   placeOrder(@Input(NewOrder, 'The order to place.') input: NewOrder, @Ctx() { session }: Context) {

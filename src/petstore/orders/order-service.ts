@@ -93,7 +93,10 @@ export class OrderService {
       const { petId = order.petId, quantity = order.quantity } = data;
       const isMoved = petId !== order.petId || quantity !== order.quantity;
       if (isMoved && order.complete) {
-        throw new PetstoreError('ORDER_COMPLETE', `Order ${id} is complete; its pet and quantity no longer change.`);
+        throw new PetstoreError(
+          'ORDER_COMPLETE',
+          `Order ${id} is complete; its pet and quantity can no longer change.`,
+        );
       }
       const reserved = isMoved ? await moveReservation(tx, order, { petId, quantity }) : order.reserved;
       const updated = await tx.prisma.order.update({

@@ -10,7 +10,7 @@ const GRACE = [
   ['86400', '24 hours'],
   ['3600', 'one hour'],
   ['604800', '7 days'],
-  ['0', '0 seconds (it has leaked)'],
+  ['0', '0 seconds (the secret has leaked)'],
 ];
 const dialog = /** @type {HTMLDialogElement} */ (byId('dialog'));
 // Removes the contents when the dialog closes, so that no secret stays in the page.
@@ -150,9 +150,9 @@ export function showUnban(run) {
 export function showSecret(title, secret) {
   open(html`<div class="stack">
     <h2 id="dialog-title">${title}</h2>
-    <p class="soft">This is the whole key. It is shown only now, and stored nowhere: keep it safe.</p>
+    <p class="soft">This is the full key. It is shown only once and is not stored: keep it safe.</p>
     <p class="secret row"><code id="secret">${secret}</code></p>
-    <p class="row end"><button type="button" class="button primary" value="close" autofocus>I have kept it</button></p>
+    <p class="row end"><button type="button" class="button primary" value="close" autofocus>I have saved the key</button></p>
   </div>`);
   byId('secret').after(copyButton(() => secret, 'Copy the key'));
 }

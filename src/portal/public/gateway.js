@@ -1,7 +1,7 @@
 // @ts-check
 import { currentKey } from './key.js';
 
-/** @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window a window of the quota; `resetAt` in milliseconds of the Unix epoch */
+/** @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window a window of the quota; `resetAt` in milliseconds since the Unix epoch */
 
 /** The WebSocket URL for subscriptions. */
 export const live = new URL('/graphql', location.href.replace(/^http/, 'ws')).href;

@@ -61,8 +61,8 @@ input.addEventListener('input', async () => {
 
 /** @param {number} count */
 function summaryOf(count) {
-  if (!count) return 'Nothing found.';
-  return count === 1 ? 'One place' : count < SHOWN ? `${count} places` : `The first ${SHOWN} places`;
+  if (!count) return 'No results';
+  return count === 1 ? '1 result' : count < SHOWN ? `${count} results` : `The first ${SHOWN} results`;
 }
 
 /** The arrow keys move between the input and the links. Enter in the input opens the first link. */

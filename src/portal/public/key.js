@@ -49,5 +49,5 @@ function reasonOf(key) {
   if (more.length) return 'It has more than two “_”.';
   if (id.length !== ID_LENGTH) return `Its id has ${id.length} characters instead of ${ID_LENGTH}.`;
   if (secret.length !== SECRET_LENGTH) return `Its secret has ${secret.length} characters instead of ${SECRET_LENGTH}.`;
-  return 'It has characters that no key has; an id has lower-case letters and digits only.';
+  return 'It has invalid characters. A key id has only lower-case letters and digits; a secret has only letters and digits.';
 }

@@ -39,7 +39,7 @@ const SHARED: Readonly<Record<string, Parameter>> = {
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'ETags of copies that the client has; the response is 304 if one of them is current.',
+    description: 'ETags of cached responses; the response is 304 if one of these ETags is current.',
     schema: { type: 'string', maxLength: 16_384 },
   },
   ifMatch: {

@@ -137,7 +137,7 @@ function objectExample(type: GraphQLObjectType, members: readonly SelectedField[
 export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'ErrorDetail', Schema>> => ({
   Error: {
     type: 'object',
-    description: 'Why a request was refused, or what failed.',
+    description: 'The reason why a request was rejected or failed.',
     required: ['code', 'message', 'status'],
     properties: {
       code: {

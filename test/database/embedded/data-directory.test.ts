@@ -45,7 +45,10 @@ describe('permissions are restricted to the owner for', () => {
 });
 
 test.each([
-  ['17', /^\S+ holds a PostgreSQL 17 database; this version of the gateway reads PostgreSQL 18\. .*dump.*restore.*$/],
+  [
+    '17',
+    /^\S+ contains a PostgreSQL 17 database; this version of the gateway reads PostgreSQL 18\. .*dump.*restore.*$/,
+  ],
   ['18', /^\S+ cannot be opened as a database: .*$/],
 ])('each start on an unusable database (version %s) fails with a one-line error', async (version, line) => {
   mkdirSync(join(directory, 'postgres'), { recursive: true });

@@ -112,7 +112,7 @@ test('a subscription cannot select pages or counts, and the cost of an event is 
   expect((await client.subscribe(belongings(20)).untilOver()).error).toMatchObject([
     {
       message:
-        'An event of the subscription has an estimated cost of 263; at most 250 is allowed. Most expensive parts: Category.description 200, Pet.category 20, Category.id 20. Ask for less of these.',
+        'An event of the subscription has an estimated cost of 263; at most 250 is allowed. Most expensive parts: Category.description 200, Pet.category 20, Category.id 20. Request less of these.',
       extensions: { code: 'OPERATION_TOO_COMPLEX', status: 400 },
     },
   ]);

@@ -55,7 +55,7 @@ const REQUESTS = [
 function holdToBug(body: string, requestId: string | undefined): void {
   const codes = Array.from(body.matchAll(/"code": ?"(\w+)"/g), ([, code]) => code);
   expect(codes).toEqual(['INTERNAL_SERVER_ERROR']);
-  expect(body).toContain('"Something went wrong on our side. Tell us the request id, and we will find out what."');
+  expect(body).toContain('"An unexpected error occurred. Report the request id to the operator of the server."');
   expect(body).not.toContain('a bug');
   expect(requestId).toEqual(expect.any(String));
   expect(lines.filter(({ err }) => err)).toEqual([

@@ -60,7 +60,7 @@ const CREATED: readonly object[] = [
     expiresAt: '2090-01-01T01:00:00+01:00',
   },
   { name: 'Nobody may use it', plan: 'BUSINESS', expiresAt: '2020-02-29T00:00:00Z' },
-  { name: 'null where nothing is the default', expiresAt: null, perMinute: null, perDay: null },
+  { name: 'null for optional fields', expiresAt: null, perMinute: null, perDay: null },
 ];
 
 const NOT_CREATED: readonly object[] = [
@@ -180,14 +180,14 @@ export const scenarios: Scenario[] = [
         const { status } = await net.exchange('GET', path, { as: net.anonymous(3), headers: { 'x-api-key': 'x' } });
         statuses.push(`${path} ${status}`);
       }
-      net.note('what needs no key accepts a wrong one', statuses.join('\n'));
+      net.note('paths without authentication accept a wrong key', statuses.join('\n'));
       await net.rest('OPTIONS /pets', {
         as: net.anonymous(3),
         headers: { 'x-api-key': 'x', origin: 'https://shop.example', 'access-control-request-method': 'POST' },
       });
       await net.graphql('{ viewer { plan } }', undefined, {
         as: net.anonymous(3),
-        title: 'with the key as a cookie and in the query, where none is read',
+        title: 'with the key in a cookie and in the query, which are ignored',
         headers: { cookie: `x-api-key=${ADMIN_KEY}` },
       });
       await net.rest(`GET /pets?api_key=${ADMIN_KEY}`, { as: net.anonymous(3) });
@@ -214,7 +214,7 @@ export const scenarios: Scenario[] = [
       await net.prepare(UPDATE, prolong);
       await net.rest('GET /pets', { as: expiring, title: 'after updateApiKey has prolonged it' });
       await net.prepare(UPDATE, { id: revoked.id, input: { name: 'back', expiresAt: null } });
-      await net.rest('GET /pets', { as: refused(revoked), title: 'no update brings it back' });
+      await net.rest('GET /pets', { as: refused(revoked), title: 'an update does not restore a revoked key' });
       await net.graphql(REVOKE, { id: revoked.id });
       await net.graphql('mutation { revokeApiKey(id: "zzzzzzzzzzzz") { id } }');
       for (const id of MALFORMED_IDS) await net.graphql(REVOKE, { id });

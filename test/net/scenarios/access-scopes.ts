@@ -136,7 +136,7 @@ const REFUSED: readonly [string, Options][] = [
       body: {
         query: 'mutation { createCategory(input: { name: "Mixed" }) { id } revokeApiKey(id: "netadmin0000") { id } }',
       },
-      title: 'mixed: none of it runs',
+      title: 'mixed: no field runs',
     },
   ],
   [
@@ -191,7 +191,7 @@ export const scenarios: Scenario[] = [
       const { categories, pets, orders } = await net.prepare(
         '{ categories { totalCount } pets { totalCount } orders { totalCount } }',
       );
-      net.note('what is there after these refusals', { categories, pets, orders });
+      net.note('the data after these rejections', { categories, pets, orders });
       await net.rest('GET /store/inventory/1', { as });
       await net.rest('POST /pets', { as: net.anonymous(2), body: { name: 'Mia', categoryId: 1 } });
       await net.graphql('mutation { deletePet(id: 8) { id } }', undefined, { as: net.anonymous(2) });

@@ -122,7 +122,7 @@ const aliased = (count: number, field: string) => Array.from({ length: count }, 
 const LARGE: [title: string, query: string][] = [
   ['as many tokens as allowed', `{ pets(filter: { ids: [${'1 '.repeat(4981)}] }) { nodes { id } } }`],
   ['one token too many', `{ pets(filter: { ids: [${'1 '.repeat(4982)}] }) { nodes { id } } }`],
-  ['levels, as many as allowed', nested(5)],
+  ['the maximum number of levels', nested(5)],
   ['too many levels', nested(8)],
   ['too many levels of inline fragments', `{ ${'... { '.repeat(30)} __typename ${'}'.repeat(30)} }`],
   ['too many levels of a value', `{ pets(filter: { ids: ${'['.repeat(30)}1${']'.repeat(30)} }) { totalCount } }`],
@@ -133,7 +133,7 @@ const LARGE: [title: string, query: string][] = [
     '{ categories(first: 100) { nodes { pets(first: 100) { nodes { orders(first: 100) { nodes { id } } } } } } }',
   ],
   ['pages of descriptions', `{ ${aliased(50, 'categories(first: 100) { nodes { description } }')} }`],
-  ['dear, but allowed', '{ categories(first: 100) { nodes { pets(first: 100) { nodes { name status } } } } }'],
+  ['expensive, but allowed', '{ categories(first: 100) { nodes { pets(first: 100) { nodes { name status } } } } }'],
   ['a huge alias', `{ pets(first: 100) { nodes { ${'x'.repeat(9000)}: id } } }`],
   [
     'an operation that uses no quota',

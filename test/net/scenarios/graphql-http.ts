@@ -114,7 +114,7 @@ const BODIES: [title: string, body: unknown, headers?: Headers][] = [
   ['a content type in capitals', { query: NAME }, { 'content-type': 'Application/JSON' }],
   ['a charset', { query: NAME }, { 'content-type': 'application/json; charset=utf-8' }],
   ['another charset', { query: NAME }, { 'content-type': 'application/json; charset=utf-16' }],
-  ['no content type at all', { query: NAME }, { 'content-type': 'x' }],
+  ['an invalid content type', { query: NAME }, { 'content-type': 'x' }],
   ['a compressed body', { query: NAME }, { 'content-encoding': 'gzip' }],
   ['a body over 100 KiB', { query: `{ pet(id: 1) { name } } #${'x'.repeat(102_400)}` }],
 ];
@@ -151,7 +151,7 @@ const FAILING: [title: string, body: object][] = [
   ],
   ['a malformed request', { query: 1 }],
   ['a failing field', { query: 'mutation { deletePet(id: 99) { id } }' }],
-  ['a field without which there is no data', { query: '{ pets(first: 0) { totalCount } }' }],
+  ['a failing non-null field', { query: '{ pets(first: 0) { totalCount } }' }],
 ];
 
 async function eachMethod(net: Net): Promise<void> {

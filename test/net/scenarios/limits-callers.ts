@@ -153,7 +153,7 @@ export const scenarios: Scenario[] = [
         await net.rest(`GET ${path}`, { as: { ...as, name: 'the address of a banned key' } });
       await net.rest('GET /pets', { as: net.anonymous(1), title: 'the address is not banned' });
       const other = await one(net, 'other');
-      await net.rest('GET /pets', { as: other, title: 'nor is another key' });
+      await net.rest('GET /pets', { as: other, title: 'another key is not banned' });
       const socket = await net.socket({ as });
       await socket.record('of a banned key', 1);
       socket.close();

@@ -181,7 +181,10 @@ export const scenarios: Scenario[] = [
           input,
         });
       await change({ plan: 'PRO' });
-      await net.rest('GET /pets', { as: { ...changed, name: 'PRO' }, title: 'what has been used stays used' });
+      await net.rest('GET /pets', {
+        as: { ...changed, name: 'PRO' },
+        title: 'a plan change does not restore used quota',
+      });
       await change({ plan: 'ENTERPRISE', perMinute: 1, perDay: 10 });
       await net.rest('GET /pets', { as: { ...changed, name: 'ENTERPRISE' } });
     },
@@ -252,7 +255,7 @@ export const scenarios: Scenario[] = [
       await net.graphql('{ viewer { plan } }', undefined, { as: few });
       await net.rest('GET /openapi.json', { as: few });
       await net.rest('GET /livez', { as: { ...few, name: 'the address of few' } });
-      await net.rest('GET /pets', { as: few, title: 'what counts is apart' });
+      await net.rest('GET /pets', { as: few, title: 'the quota of counted requests is separate' });
       await net.graphql('{ pets { totalCount } }', undefined, { as: few });
     },
   },

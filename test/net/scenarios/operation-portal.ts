@@ -135,7 +135,7 @@ export const scenarios: Scenario[] = [
         const answer = await net.exchange('GET', path, { as, headers: browser });
         variants.push(`${path}: ${outcome(answer)} ${answer.headers['content-type']} ${answer.headers.location ?? ''}`);
       }
-      net.note('paths that are written otherwise', variants.join('\n'));
+      net.note('paths in other spellings', variants.join('\n'));
 
       for (const path of MISSING) await net.rest(`GET ${path}`, { as: net.anonymous(2) });
       await net.rest('GET /docs/nope', { as: net.anonymous(2), headers: browser });
@@ -252,7 +252,7 @@ export const scenarios: Scenario[] = [
         .filter((line) => /^petstore_(request_duration_seconds_count|errors_total)/.test(line))
         .filter((line) => !/"(health|metrics)"/.test(line))
         .sort();
-      net.note('what it has counted', counted.join('\n'));
+      net.note('the counted requests', counted.join('\n'));
     },
   },
   {

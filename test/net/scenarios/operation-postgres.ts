@@ -73,7 +73,7 @@ export const scenarios: Scenario[] = [
         await socket.record('an order on a locked stock', 2);
         socket.close();
         await net.rest('GET /store/inventory/1', { title: 'reads do not wait' });
-        await net.rest('POST /categories', { body: { name: 'Cats' }, title: 'nor do other writes' });
+        await net.rest('POST /categories', { body: { name: 'Cats' }, title: 'other writes do not wait' });
         await client.query('rollback');
         // A write that was only delayed, and not cancelled, would run now.
         await pause(300);
@@ -83,7 +83,7 @@ export const scenarios: Scenario[] = [
         await net.rest('POST /store/orders', {
           body: ORDER,
           headers: { 'idempotency-key': 'order-1' },
-          title: 'the key of an order that did not happen',
+          title: 'the idempotency key of an order that was not placed',
         });
         await client.query('begin');
         await client.query('select from pets for update');
@@ -103,13 +103,16 @@ export const scenarios: Scenario[] = [
       await net.graphql('{ inventoryItem(petId: 1) { quantity } orders { totalCount } }');
       const ids = orders.filter(({ status }) => status === 201).map(({ json }) => json.id);
       const cancelled = await Promise.all([...ids, ...ids].map((id) => net.exchange('DELETE', `/store/orders/${id}`)));
-      net.note('each of them cancelled twice at once', counted(cancelled));
+      net.note('each order cancelled twice at once', counted(cancelled));
       await net.graphql('{ inventoryItem(petId: 1) { quantity } orders { totalCount } }');
 
       const { etag } = (await net.exchange('GET', '/pets/1')).headers;
       const renamed = await times(20, (i) => net.exchange('PATCH', '/pets/1', { body: { name: `Name ${i}` } }));
       const { json } = await net.exchange('GET', '/pets/1');
-      net.note('20 updates of a pet at once', `${counted(renamed)}; one of them is there: ${/^Name /.test(json.name)}`);
+      net.note(
+        '20 updates of a pet at once',
+        `${counted(renamed)}; one of the names is stored: ${/^Name /.test(json.name)}`,
+      );
       net.note(
         'the tag from before',
         counted([
@@ -193,8 +196,8 @@ export const scenarios: Scenario[] = [
         );
         const { inventoryItem } = await net.prepare('{ inventoryItem(petId: 1) { quantity } }');
         const { quantity } = inventoryItem as { quantity: number };
-        net.note('each that was served has taken one', { isRight: quantity === 1000 - served.length });
-        net.note('who was refused is not banned', counted([await net.exchange('GET', '/pets/1', { as: greedy })]));
+        net.note('each accepted order has taken one unit', { isRight: quantity === 1000 - served.length });
+        net.note('a rejected caller is not banned', counted([await net.exchange('GET', '/pets/1', { as: greedy })]));
       }),
   },
   {

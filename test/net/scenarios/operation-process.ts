@@ -106,7 +106,7 @@ export const scenarios: Scenario[] = [
       taken.close();
       rmSync(root, { recursive: true, force: true });
       rmSync(String(net.server.dataDirectory).concat('-2'), { recursive: true, force: true });
-      net.note('what else stops the start', others.join('\n'));
+      net.note('other startup errors', others.join('\n'));
       await net.rest('GET /pets', { title: 'the gateway that runs is not disturbed' });
     },
   },
@@ -135,7 +135,7 @@ export const scenarios: Scenario[] = [
         lines.push(`exit code ${await gateway.stop()}, on stderr: ${JSON.stringify(gateway.stderr)}`);
       }
       rmSync(root, { recursive: true, force: true });
-      net.note('a start on an empty directory without ADMIN_API_KEY, and the next', lines.join('\n'));
+      net.note('a start on an empty directory without ADMIN_API_KEY, and the next start', lines.join('\n'));
     },
   },
   {
@@ -330,7 +330,7 @@ export const scenarios: Scenario[] = [
         '{ pets { totalCount } categories { totalCount } orders { totalCount } inventory { totalCount } }',
       );
       const { inventory, ...others } = counts as Record<string, { totalCount: number }>;
-      net.note('what is there', { ...others, 'stock of half of them': (inventory?.totalCount ?? 0) > 100 });
+      net.note('the seeded data', { ...others, 'stock of half of them': (inventory?.totalCount ?? 0) > 100 });
       const { pets } = await net.prepare('{ pets(first: 100) { nodes { name status category { name } } } }');
       const { nodes } = pets as { nodes: { status: string; category: { name: string } }[] };
       net.note('statuses', [...new Set(nodes.map(({ status }) => status))].sort().join(' '));

@@ -158,7 +158,7 @@ export const scenarios: Scenario[] = [
           title,
           bodies.map((body) => [line, body]),
         );
-      await table('ids that are none', 'POST /pets', BAD_IDS);
+      await table('invalid ids', 'POST /pets', BAD_IDS);
       await table('JSON that is malformed', 'POST /pets', MALFORMED);
       await table(
         'dates that do not exist',

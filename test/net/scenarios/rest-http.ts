@@ -94,13 +94,20 @@ async function conditionalChanges(net: Net): Promise<void> {
     body: { quantity: 1 },
     title: 'a tag, where there is none',
   });
-  await net.rest('PATCH /pets/99', { headers: { 'if-match': STALE }, body: {}, title: 'a tag of what is not there' });
-  await net.rest('DELETE /pets/99', { headers: { 'if-match': '*' }, title: 'any, of what is not there' });
+  await net.rest('PATCH /pets/99', {
+    headers: { 'if-match': STALE },
+    body: {},
+    title: 'an ETag for a missing resource',
+  });
+  await net.rest('DELETE /pets/99', { headers: { 'if-match': '*' }, title: '`*` for a missing resource' });
   await net.rest('DELETE /categories/1', {
     headers: { 'if-match': STALE },
-    title: 'a stale tag, of what may not be deleted',
+    title: 'a stale tag for a resource that cannot be deleted',
   });
-  await net.rest('DELETE /categories/1', { headers: { 'if-match': '*' }, title: 'any, of what may not be deleted' });
+  await net.rest('DELETE /categories/1', {
+    headers: { 'if-match': '*' },
+    title: '`*` for a resource that cannot be deleted',
+  });
   await net.rest('PATCH /pets/1', {
     headers: { 'if-match': STALE },
     body: { name: '' },

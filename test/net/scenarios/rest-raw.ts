@@ -119,7 +119,7 @@ export const scenarios: Scenario[] = [
     run: async (net) => {
       await net.shop();
       for (const [title, bytes] of REQUESTS) await net.raw(title, bytes);
-      await net.table('what these requests have deleted', [['GET /pets?id=10&id=11&id=12']]);
+      await net.table('the pets after these requests', [['GET /pets?id=10&id=11&id=12']]);
     },
   },
   {
