@@ -65,11 +65,14 @@ async function runRounds(work, connections, field) {
   return rounds;
 }
 
-/** The servers in the order of a round: rotated by one server in each round, and reversed in every second round. */
+/**
+ * The servers in the order of a round. Each server runs first equally often, and after different servers: the order is
+ * rotated by one server in each round, and reversed after each full rotation.
+ */
 function ordered(field, round) {
   const at = round % field.length;
   const rotated = [...field.slice(at), ...field.slice(0, at)];
-  return round % 2 ? rotated : rotated.reverse();
+  return Math.floor(round / field.length) % 2 ? rotated.reverse() : rotated;
 }
 
 if (!chosenServers.length) throw new Error('Nothing to measure');
