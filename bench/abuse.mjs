@@ -59,12 +59,12 @@ await onStage(
         slowestLivez(url, until),
       ]);
       const [before, during] = [median(quiet.latencies), median(meanwhile.latencies)];
-      const refused = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
+      const rejected = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
       console.log(
-        `${name}: ${answer}; others' median ${before.toFixed(1)} → ${during.toFixed(1)} ms${refused ? `, ${refused} refused` : ''}; /livez at most ${livez.toFixed(0)} ms`,
+        `${name}: ${answer}; the other caller's median ${before.toFixed(1)} → ${during.toFixed(1)} ms${rejected ? `, ${rejected} rejected` : ''}; /livez at most ${livez.toFixed(0)} ms`,
       );
       const isSlow = during > Math.max(SMALL_MS, MOST * before, before + (abuse.allowedMs ?? 0));
-      if (refused || isSlow || livez > LIVEZ_MS) process.exitCode = 1;
+      if (rejected || isSlow || livez > LIVEZ_MS) process.exitCode = 1;
     }
   },
 );

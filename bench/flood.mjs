@@ -24,7 +24,7 @@ const from = () => `x-forwarded-for: 192.0.2.${++floods}`;
 
 /** Floods by a caller without a key: valid requests, which are rejected once its quota is used up, and invalid requests. */
 const FLOODS = {
-  'sound requests': (port) => bytes(port, ['GET /pets/1 HTTP/1.1', from()]),
+  'valid requests': (port) => bytes(port, ['GET /pets/1 HTTP/1.1', from()]),
   'invalid documents': (port) =>
     bytes(port, ['POST /graphql HTTP/1.1', from()], JSON.stringify({ query: '{ pets { nodes { nothing } } }' })),
 };

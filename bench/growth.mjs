@@ -41,7 +41,7 @@ async function openStore(pets) {
   return { name, database };
 }
 
-/** The lower quartile of the times of a list in each store, in milliseconds. Each run measures every store once. */
+/** The 25th percentile of the times of a list in each store, in milliseconds. Each run measures every store once. */
 async function measure(list, stores) {
   const times = stores.map(() => []);
   // Six runs are not measured: PostgreSQL considers a generic plan only after five runs with custom plans.
@@ -59,7 +59,7 @@ const stores = [];
 for (const pets of sizes) stores.push(await openStore(pets));
 const [few, many] = sizes.map((pets) => pets.toLocaleString('en'));
 console.log(
-  `${await serverVersion()} · better quartile of ${runs} runs · at most ${limit} times the small store's time or ${floor} ms, searches at most ${mostSearched} ms\n`,
+  `${await serverVersion()} · 25th percentile of ${runs} runs · at most ${limit} times the small store's time or ${floor} ms, searches at most ${mostSearched} ms\n`,
 );
 console.log(`| list | ${few} pets, ms | ${many} pets, ms | ratio | |\n| --- | ---: | ---: | ---: | --- |`);
 /** The number of rows that PostgreSQL counts in a store for the totals of a list. */

@@ -21,15 +21,9 @@ export function pinLoad() {
  * Starts a server on the first core, or on all cores if it is `unpinned`. Waits until the server responds.
  * @returns its `pid`, `port` and `url`, and `stop`
  */
-export async function start({ name, script, flags = [], env, unpinned }, databaseUrl, nodeFlags = []) {
+export async function start({ name, script, env, unpinned }, databaseUrl, nodeFlags = []) {
   const port = await freePort();
-  const command = [
-    ...(pinned && !unpinned ? ['taskset', '-c', '0'] : []),
-    process.execPath,
-    ...flags,
-    ...nodeFlags,
-    script,
-  ];
+  const command = [...(pinned && !unpinned ? ['taskset', '-c', '0'] : []), process.execPath, ...nodeFlags, script];
   const child = spawn(command[0], command.slice(1), {
     cwd: new URL('../..', import.meta.url),
     env: {

@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 const gateway = at('../dist/main.js');
-/** The V8 flags of `npm start`. */
-const flags = JSON.parse(readFileSync(at('../package.json'), 'utf8')).scripts.start.match(/--\S+/g) ?? [];
 /** The Redis server for the gateway that keeps its limits in Redis. */
 export const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 
@@ -27,7 +25,6 @@ const both = ['graphql', 'rest'];
  * @property {('graphql' | 'rest')[]} [baselineOf] the interfaces on which ratios are relative to this server
  * @property {boolean} [gateway] whether it is the gateway, which migrates the database and has keys and quotas
  * @property {boolean} [embedded] whether it uses the embedded database, in a separate directory
- * @property {string[]} [flags] flags for Node
  * @property {Record<string, string>} [env] environment variables in addition to PORT, HOST, DATABASE_URL and
  * NODE_ENV=production
  */
@@ -38,7 +35,6 @@ export const servers = [
     name: 'gateway',
     title: 'gateway',
     script: gateway,
-    flags,
     faces: both,
     gateway: true,
     env: gatewayEnvironment,
@@ -47,7 +43,6 @@ export const servers = [
     name: 'gateway-redis',
     title: 'gateway, Redis limiter',
     script: gateway,
-    flags,
     faces: both,
     gateway: true,
     env: { ...gatewayEnvironment, REDIS_URL: redis },
@@ -56,7 +51,6 @@ export const servers = [
     name: 'gateway-embedded',
     title: 'gateway, embedded database',
     script: gateway,
-    flags,
     faces: both,
     gateway: true,
     embedded: true,
