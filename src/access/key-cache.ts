@@ -104,8 +104,8 @@ export class KeyCache implements Keys {
   }
 
   /**
-   * Returns the key's caller and records the use. Returns `undefined` if the key is revoked or expired, or its secret is no
-   * longer valid.
+   * Returns the key's caller and records the time of use. Returns `undefined` if the key is revoked or expired, or its
+   * secret is no longer valid.
    */
   private admit(entry: Entry, endsAt: number): Account | undefined {
     const { key, caller } = entry;

@@ -213,8 +213,7 @@ function active() {
 }
 
 /**
- * Ensures that an admin key exists. Adds the key `given` if it does not exist yet. Without `given`, adds a new key if the
- * database has no keys.
+ * Adds the admin key `given` if it does not exist yet. Without `given`, adds a new admin key if the database has no keys.
  * @param now milliseconds since the Unix epoch.
  * @returns the full text of a generated key, to be shown once.
  * @throws Error if `given` is malformed, or if it has the id of an existing key, but not its secret.

@@ -46,12 +46,12 @@ function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; wo
     ['Limits', limits],
     ['Workers', workers],
     ['Proxies', proxies, 'their X-Forwarded-For is trusted'],
-    ['Access', `without a key: ${ACCESS[anonymousAccess]}`],
+    ['Anonymous access', ACCESS[anonymousAccess]],
     ['Admin key', newAdminKey, 'shown only once: keep it safe'],
   ];
 }
 
 function tableOf(product: string, rows: readonly Row[]): string {
-  const lines = rows.map(([name, value, note]) => `  ${name.padEnd(10)} ${value}${note ? `   (${note})` : ''}`);
+  const lines = rows.map(([name, value, note]) => `  ${name.padEnd(16)} ${value}${note ? `   (${note})` : ''}`);
   return ['', `  ${product}`, ...lines, '', ''].join('\n');
 }

@@ -53,7 +53,7 @@ const SETTINGS = {
   BAN_AFTER: setting(integer(1, 1_000_000), 20),
   /**
    * Length of a ban in seconds. A ban that starts within a day of the caller's previous ban lasts twice as long as the
-   * previous ban.
+   * previous ban, up to BAN_MAX_SECONDS.
    */
   BAN_SECONDS: setting(integer(1, 86_400), 60),
   /** Maximum length of a ban in seconds. */

@@ -18,7 +18,7 @@ export async function callGateway<Data>(url: string, key: string, query: string,
   const [error] = body?.errors ?? [];
   if (!error && !body?.data)
     throw new CommandError(
-      `${url} is not a Petstore Gateway: it responded with status ${response.status}, without GraphQL.`,
+      `${url} is not a Petstore Gateway: it responded with status ${response.status}, and not with a GraphQL response.`,
     );
   if (error) throw new CommandError(`${inFlags(error.message)}${HINTS[error.extensions?.code ?? ''] ?? ''}`);
   return body?.data as Data;

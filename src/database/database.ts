@@ -50,7 +50,10 @@ export interface Transaction extends Session {
   readonly prisma: Prisma.TransactionClient;
 }
 
-/** An open database. Used as a session, it runs the service's own statements, each with a new deadline. */
+/**
+ * An open database. Statements that run directly on the database belong to no request. Each of these statements has a new
+ * deadline.
+ */
 export interface Database extends Session {
   /** Human-readable description: `embedded PostgreSQL 18 in ./data`. */
   readonly description: string;

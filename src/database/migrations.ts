@@ -21,7 +21,7 @@ export function migrationsOn(client: Client): MigrationConnection {
 export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migrations');
 
 /**
- * The advisory lock that Prisma's CLI takes. Each instance takes this lock at the start, so that instances and the CLI
+ * The advisory lock that Prisma's CLI takes. Each instance takes this lock before it migrates, so that instances and the CLI
  * wait for each other.
  */
 const ADVISORY_LOCK = 72707369;

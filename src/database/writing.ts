@@ -3,8 +3,8 @@ import type { Session, Statement } from './database';
 import { statement } from './statement';
 
 /**
- * SQL for writes that Prisma's models cannot express, and for frequent writes that cost a quarter less with this SQL
- * (measured in bench/README.md). All other writes use Prisma's models.
+ * SQL for writes that Prisma's models cannot express, and for frequent writes, which cost less CPU time with this SQL.
+ * All other writes use Prisma's models.
  */
 
 // Arbitrary numbers, which must be the same on all instances. They must differ from 72707369, which migrations use.
@@ -66,7 +66,7 @@ export async function tryLock(transaction: Session, what: Exclusive | { text: st
   return locked?.isMine === true;
 }
 
-/** A cryptographic hash, so that no caller can choose colliding texts. */
+/** A cryptographic hash, so that no caller can choose a text that collides with another caller's text. */
 function hashOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }

@@ -93,7 +93,7 @@ const TABLE = {
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
     why: 'A request with the same `Idempotency-Key` is still running.',
-    fix: 'Retry shortly with the same key: you will get the response to the first request.',
+    fix: 'Retry shortly with the same key: you get the response to the first request, if it was stored.',
     message: 'A request with this Idempotency-Key is still running. Try again shortly.',
   },
   PRECONDITION_FAILED: {

@@ -37,8 +37,8 @@ export interface Observer {
 /** The interface that received a request: GraphQL or REST. */
 export interface Api {
   readonly name: 'graphql' | 'rest';
-  /** The format in which the database may write rows as JSON; `undefined` if it must return columns. */
-  readonly json?: JsonFormat;
+  /** The format in which the database may write rows as JSON. */
+  readonly json: JsonFormat;
   /** Whether the interface coerces variables itself (GraphQL, section 6.1.2). */
   readonly coerces?: true;
 }

@@ -153,7 +153,7 @@ export class Documents {
 
   /**
    * Finds a document to run in place of `text`, if a known document differs from `text` only in the values of literals
-   * (alike-documents.ts). Parsing and validating `text` would cost ten times as much.
+   * (alike-documents.ts). Parsing and validating `text` would cost much more.
    */
   findAlike(text: string): Alike | undefined {
     // A document that differs from a trusted document in its literals is not trusted.

@@ -167,7 +167,7 @@ export class Executor {
     sent: Variables,
     charge: Charge,
   ): Promise<ExecutionResult> {
-    const leaves = request.api.json && variant.withLeaves(request.api.json);
+    const leaves = variant.withLeaves(request.api.json);
     const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
     const hasLeaves = leaves && (nested || !leaves.pages.length);
     const result = await execute({

@@ -29,7 +29,7 @@ export interface BanRules {
  * - A window starts with the caller's first counted request and ends a minute or a day later.
  * - A cost is taken from both windows or from neither.
  * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports. A
- *   ban that starts within a day of the previous ban is twice as long.
+ *   ban that starts within a day of the start of the previous ban is twice as long, up to `banMaxSeconds`.
  * @param cost a whole number, at least 1; ignored for a free request, which counts as one request.
  */
 export function take(

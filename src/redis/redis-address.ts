@@ -113,7 +113,9 @@ function parametersOf(query: string, form: RedisForm, isTls: boolean, fail: (wha
   const isKnown = [...parameters.keys()].every((name) => known.includes(name));
   if (!isKnown)
     fail(
-      known.length ? `the allowed parameters are ${known.join(', ')}` : 'parameters are allowed only with TLS (rediss)',
+      known.length
+        ? `the allowed parameters are ${known.join(', ')}`
+        : 'parameters are allowed only with TLS (rediss://)',
     );
   if (parameters.has('sslcert') !== parameters.has('sslkey')) fail('sslcert and sslkey must be given together');
   return parameters;

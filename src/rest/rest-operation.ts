@@ -40,7 +40,7 @@ export interface RestOperation {
    * returns a page, the payload is its `nodes`.
    */
   readonly payload?: string;
-  /** The error message if a GET finds nothing. The default says that the object does not exist. */
+  /** The error message if the operation returns null. The default says that the object does not exist. */
   readonly missing?: string;
   readonly deprecation?: Deprecation;
 }

@@ -55,7 +55,7 @@ function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: 
   return result;
 }
 
-/** The error for a GET that found nothing. */
+/** The error for an operation that returned null. */
 function nothingThere({ missing, payload, path: template }: PreparedOperation, path: RestRequest['params']) {
   const [parameter] = pathParameters(template);
   const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;

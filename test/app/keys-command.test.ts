@@ -247,7 +247,7 @@ test('if the server is not a gateway, the error says so, whatever the server res
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   for (body of ['<h1>Not found</h1>', '', 'null', '[]', '{"error":"not found"}', '{"data":null}'])
     expect(await errorOf(['list', '--url', url])).toBe(
-      `${url} is not a Petstore Gateway: it responded with status 404, without GraphQL.`,
+      `${url} is not a Petstore Gateway: it responded with status 404, and not with a GraphQL response.`,
     );
   other.close();
 });

@@ -112,7 +112,7 @@ describe('sample data', () => {
     await rows(insert);
     const before = await everything();
     await expect(loadSampleData(database, 10)).rejects.toThrow(
-      /^the database is not empty; sample data can only be loaded into an empty one\.$/,
+      /^the database is not empty; sample data can only be loaded into an empty database\.$/,
     );
     expect(await everything()).toEqual(before);
   });

@@ -55,7 +55,7 @@ test('the first start logs one line with the URLs, the access of anonymous calle
     Docs: `${url}/docs`,
     Data: `embedded PostgreSQL 18 in ${installation.data}`,
     Limits: 'in memory',
-    Access: 'without a key: read and write',
+    'Anonymous access': 'read and write',
     'Admin key': expect.stringMatching(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/),
   });
 });

@@ -8,7 +8,7 @@ interface Toy {
 }
 
 let toys: Map<bigint, Toy>;
-/** For each call of the hub's reader, the ids that it was asked for. */
+/** The ids that each call of the hub's reader requested. */
 let reads: bigint[][];
 let failure: Error | undefined;
 beforeEach(() => {

@@ -141,7 +141,7 @@ onSmallDisk('on a full disk', () => {
     expect({ code, stderr }).toEqual({
       code: 74,
       stderr:
-        'petstore-gateway: the log of the embedded database could not be written: no space is left on its disk. All acknowledged writes are kept. Free disk space, and start again.\n',
+        'petstore-gateway: the log of the embedded database could not be written: no space is left on its disk. All acknowledged writes are kept. Make sure that the disk is writable and has free space, then start again.\n',
     });
     expect(existsSync(join(data, 'reserve'))).toBe(false);
     const refusal = await new GatewayProcess({ PORT: '0', ...environment() }).ended;

@@ -6,7 +6,7 @@ import { anonymousCaller } from '../../src/access/caller';
 import { contractSchema } from '../../src/app/contract';
 import { gatewayDomains } from '../../src/app/domains';
 import { Charge } from '../../src/graphql/charge';
-import { Context } from '../../src/graphql/context';
+import { Context, GRAPHQL_API } from '../../src/graphql/context';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
 import { runs } from '../helper/full';
@@ -57,10 +57,9 @@ async function byGraphqlJs(text: string, variableValues: Record<string, unknown>
   const caller = { ...anonymousCaller('test', 'write'), quota: { perMinute: 1e9, perDay: 1e9 } };
   const meter = new Meter(limits, caller);
   const observer = { onOperation: () => undefined, onInternalError: () => undefined, onProblem: () => undefined };
-  const api = { name: 'graphql' } as const;
   const session = gateway.database;
   const contextValue = new Context(
-    { session, caller, meter, requestId: 'test', observer, api },
+    { session, caller, meter, requestId: 'test', observer, api: GRAPHQL_API },
     new Charge(meter, 1),
     session,
   );

@@ -66,12 +66,12 @@ function headIn(text: string): Head | undefined {
 
 /**
  * The body of a message, and the text after it; `undefined` if the body is incomplete.
- * @param unsaid the length of a body without Content-Length; if infinite, the body is the rest of the text.
+ * @param defaultLength the length of the body if there is no Content-Length; `Infinity` stands for the rest of the text.
  */
-function bodyIn({ headers, rest }: Head, unsaid: number): { body: string; rest: string } | undefined {
+function bodyIn({ headers, rest }: Head, defaultLength: number): { body: string; rest: string } | undefined {
   if (/\bchunked$/i.test(headers['transfer-encoding'] ?? '')) return chunksIn(rest);
   const said = headers['content-length'];
-  const length = said === undefined ? unsaid : Number(said);
+  const length = said === undefined ? defaultLength : Number(said);
   if (said !== undefined && rest.length < length) return undefined;
   return { body: rest.slice(0, length), rest: rest.slice(length) };
 }

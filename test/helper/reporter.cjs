@@ -10,7 +10,7 @@ module.exports = class {
   }
 
   onRunComplete(_contexts, { testResults, numPendingTests }) {
-    if (this.isWhole) process.stderr.write(`\n${slow(testResults)}${leftOut(numPendingTests)}\n`);
+    if (this.isWhole) process.stderr.write(`\n${slow(testResults)}${notRun(numPendingTests)}\n`);
   }
 };
 
@@ -24,7 +24,7 @@ function slow(testResults) {
   return lines.length ? `Files over ${SLOW_SECONDS} s:\n${lines.join('')}` : '';
 }
 
-function leftOut(skipped) {
+function notRun(skipped) {
   const { TEST_FULL, TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
   const missing = [
     !TEST_DATABASE_URL && 'PostgreSQL (TEST_DATABASE_URL)',
@@ -35,5 +35,5 @@ function leftOut(skipped) {
     skipped && `${skipped} tests that need ${missing.join(', ')}`,
     !TEST_FULL && 'processes, storms, crashes, outages, browsers, client tools and fuzzing (npm run test:full)',
   ].filter(Boolean);
-  return `Left out: ${parts.join('; ') || 'nothing'}.`;
+  return `Not run: ${parts.join('; ') || 'nothing'}.`;
 }

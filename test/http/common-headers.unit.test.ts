@@ -23,7 +23,7 @@ test('a second response to a request is dropped while the first waits for the ra
     reply.send('second');
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  // Sending the second response would throw an uncaught error, which fails the test.
+  // If `reply.send('second')` were not dropped, it would throw an uncaught error, which fails the test.
   const received = await exchange(url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
   expect(responsesIn(received).map(({ status, body }) => [status, body])).toEqual([
     [200, 'first'],

@@ -7,6 +7,7 @@
  *   npm run net -- --record-messages   # writes only the texts of messages
  *   npm run net -- --embedded          # only on the embedded database; --postgres: only on PostgreSQL
  *   npm run net -- --bail              # stops after the first scenario that differs
+ *   npm run net -- --times             # also shows how long each scenario takes
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -181,7 +181,7 @@ describe('the schema', () => {
   });
 });
 
-test('with TRUSTED_DOCUMENTS_ONLY, a router may send only the documents in the manifest', async () => {
+test('with TRUSTED_DOCUMENTS_ONLY, a router may send only the SDL query and the documents in the manifest', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'petstore-subgraph-'));
   const manifest = join(directory, 'manifest.json');
   const operations = [{ id: 'entities', name: 'Entities', type: 'query', body: ENTITIES }];

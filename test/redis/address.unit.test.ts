@@ -91,7 +91,7 @@ test.each([
   ['redis://', `${FORM.server}user and password must be percent-encoded, and a host is needed`],
   ['redis://a#b', `${FORM.server}user and password must be percent-encoded, and a host is needed`],
   ['redis://u:%zz@a', `${FORM.server}user and password must be percent-encoded`],
-  ['redis://a?family=6', `${FORM.server}parameters are allowed only with TLS (rediss)`],
+  ['redis://a?family=6', `${FORM.server}parameters are allowed only with TLS (rediss://)`],
   ['rediss://a?ca=x', `${FORM.server}the allowed parameters are sslrootcert, sslcert, sslkey`],
   ['rediss://a?sslcert=x', `${FORM.server}sslcert and sslkey must be given together`],
   ['redis+sentinel://a:1,b:2', `${FORM.sentinel}the name of the master is missing`],

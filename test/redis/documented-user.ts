@@ -15,6 +15,4 @@ export function userWith(rules: readonly string[]): string[] {
 
 /** The additional ACL rules of the user in a cluster, and the ACL rules of a Sentinel user. */
 export const CLUSTER_RULES = (/In a cluster it also needs `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(' ');
-export const SENTINEL_RULES = (/At Sentinels with users of their own: `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(
-  ' ',
-);
+export const SENTINEL_RULES = (/the Sentinel user needs: `([^`]*)`/.exec(DOCUMENTED)?.[1] ?? '').split(' ');

@@ -1,3 +1,4 @@
+/** Tests of the OpenAPI document. helper/openapi.ts also checks in every test that the responses match the document. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import type { OpenAPIV3 } from 'openapi-types';
 import { parse } from 'yaml';
@@ -7,8 +8,6 @@ import { send } from './client';
 import { Description, jsonSchema } from './description';
 
 const CATALOGUE = gatewayDomains().errors;
-
-/** helper/openapi.ts checks in every test that the responses match the document. */
 
 type Schema = OpenAPIV3.SchemaObject;
 type Response = OpenAPIV3.ResponseObject;

@@ -32,6 +32,6 @@ function close(directory: string): void {
   try {
     chmodSync(directory, PRIVATE);
   } catch (error) {
-    process.emitWarning(`${directory} may be open to other users of this machine: ${reasonOf(error)}`);
+    process.emitWarning(`other users of this machine may be able to read ${directory}: ${reasonOf(error)}`);
   }
 }

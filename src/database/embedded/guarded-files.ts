@@ -64,7 +64,7 @@ function end(error: unknown): never {
   const reason = REASONS[errno ?? 0] ?? `error ${errno}`;
   writeSync(
     2,
-    `petstore-gateway: the log of the embedded database could not be written: ${reason}. All acknowledged writes are kept. Free disk space, and start again.\n`,
+    `petstore-gateway: the log of the embedded database could not be written: ${reason}. All acknowledged writes are kept. Make sure that the disk is writable and has free space, then start again.\n`,
   );
   process.exit(CANNOT_WRITE);
 }

@@ -58,7 +58,7 @@ export async function boundedTexts<Column extends string>(
   const [row] = await session.query<Record<Column, string | null>>(statement, values, read.isShort);
   const [first] = columns;
   if (row && first !== undefined && row[first] === null)
-    throw new TooManyBytes(`a statement's texts have over ${maxStatementBytes} bytes`);
+    throw new TooManyBytes(`the texts of a statement exceed ${maxStatementBytes} bytes`);
   return row as Record<Column, string> | undefined;
 }
 
@@ -74,7 +74,7 @@ from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${maxStatementBy
   const statement = statementFor(counted, read.isPlannedByValues);
   const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values, false);
   if ((found.at(-1)?.$bytes ?? 0) > maxStatementBytes)
-    throw new TooManyBytes(`a statement's rows have over ${maxStatementBytes} bytes`);
+    throw new TooManyBytes(`the rows of a statement exceed ${maxStatementBytes} bytes`);
   for (const row of found) {
     delete row.$bytes;
     delete row.$own;

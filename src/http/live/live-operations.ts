@@ -161,7 +161,7 @@ class SlotsPerCaller {
   }
 }
 
-const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations; send mutations by POST.');
+const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations. Send mutations with POST.');
 const NOT_VARIABLES = 'variables must be a JSON object';
 
 export function aboutToEnd(): ProblemError {

@@ -12,7 +12,7 @@ import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
 import { announceChange, LOCK, PETS, type PetRow } from '../model';
 
-// Uses a prepared statement, which costs half as much as Prisma's `create` (bench/README.md).
+// Uses a prepared statement, which costs much less CPU time than Prisma's `create`.
 const { id: ID, ...columns } = COLUMNS.pets;
 const PET_ROW = newRow(columns);
 const INSERT_PET = statement(`insert into pets (${PET_ROW.names}) values (${PET_ROW.values}) returning ${ID.sql}`);

@@ -89,7 +89,12 @@ describe('npm run dump and npm run restore', () => {
       ['restore', ['other.sql'], {}, /^restore: other\.sql is not a dump of the gateway\. .*\n$/],
       ['restore', ['cut.sql'], {}, /^restore: cut\.sql is incomplete: its end is missing\.\n$/],
       ['restore', ['wrong.sql'], {}, /^restore: the dump cannot be loaded: relation "public\.cats" does not exist\n$/],
-      ['restore', ['store.sql'], { DATA_DIR: at('data') }, /^restore: DATA_DIR \S+ holds a database already\. .*\n$/],
+      [
+        'restore',
+        ['store.sql'],
+        { DATA_DIR: at('data') },
+        /^restore: DATA_DIR \S+ already contains a database\. .*\n$/,
+      ],
       ['restore', ['store.sql'], server, /^restore: DATABASE_URL .*pg_restore.*\n$/],
       ['dump', [], server, /^dump: DATABASE_URL is set\. Use pg_dump .*\n$/],
       ['dump', ['store.sql'], {}, /^dump: Unexpected argument 'store\.sql'\..*\n$/],

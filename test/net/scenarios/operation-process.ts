@@ -32,7 +32,7 @@ async function run(script: string, args: readonly string[], environment: Record<
   return { code, ...output };
 }
 
-/** Starts a gateway that is expected to end by itself. */
+/** Starts a gateway that is expected to exit, and waits until it exits. */
 async function ending(environment: Record<string, string>): Promise<Ending> {
   const process = new Process(environment);
   await process.ready().catch(() => undefined);
