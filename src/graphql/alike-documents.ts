@@ -125,7 +125,7 @@ function* tokensOf(text: string): Generator<Token> {
 function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Shape | undefined {
   const [operation, ...others] = document.definitions;
   // Accepts a single operation that is followed only by fragments. Several operations could share the literals of a
-  // fragment. Fragments before the operation would make it hard to relocate errors.
+  // fragment. With fragments before the operation, it would be hard to map the `locations` of errors to the client's text.
   if (operation?.kind !== Kind.OPERATION_DEFINITION || others.some((each) => each.kind !== Kind.FRAGMENT_DEFINITION))
     return undefined;
   const types: GraphQLInputType[] = [];

@@ -58,8 +58,7 @@ export class ChangeResolver {
 }
 
 @InputType({
-  description:
-    'Which changes of pets to receive: changes where the pet matches every given filter, before or after the change.',
+  description: 'Selects changes where the pet matches every given filter, before or after the change.',
 })
 export class PetChangeFilter {
   @Field(() => [Id], nullable('Pets with these ids.'))
@@ -73,8 +72,7 @@ export class PetChangeFilter {
 }
 
 @InputType({
-  description:
-    'Which changes of orders to receive: changes where the order matches every given filter, before or after the change.',
+  description: 'Selects changes where the order matches every given filter, before or after the change.',
 })
 export class OrderChangeFilter {
   @Field(() => [Id], nullable('Orders with these ids.'))
@@ -88,7 +86,7 @@ export class OrderChangeFilter {
 }
 
 @InputType({
-  description: 'Which changes of stock to receive: changes where the current stock matches every given filter.',
+  description: 'Selects changes where the current stock matches every given filter.',
 })
 export class InventoryChangeFilter {
   @Field(() => [Id], nullable('Stock of these pets.'))

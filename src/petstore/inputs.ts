@@ -120,7 +120,7 @@ export class InventoryUpdate {
   quantity!: number;
 }
 
-@InputType({ description: 'Which pets to list: pets that match every given filter.' })
+@InputType({ description: 'Lists only pets that match every given filter.' })
 export class PetFilter {
   @Field(() => [Id], nullable('Pets with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
@@ -142,7 +142,7 @@ export class PetFilter {
   name?: string | null;
 }
 
-@InputType({ description: 'Which categories to list: categories that match every given filter.' })
+@InputType({ description: 'Lists only categories that match every given filter.' })
 export class CategoryFilter {
   @Field(() => [Id], nullable('Categories with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
@@ -158,7 +158,7 @@ export class CategoryFilter {
   name?: string | null;
 }
 
-@InputType({ description: 'Which orders to list: orders that match every given filter.' })
+@InputType({ description: 'Lists only orders that match every given filter.' })
 export class OrderFilter {
   @Field(() => [Id], nullable('Orders with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
@@ -170,7 +170,7 @@ export class OrderFilter {
   complete?: boolean | null;
 }
 
-@InputType({ description: 'Which inventory entries to list: inventory entries that match every given filter.' })
+@InputType({ description: 'Lists only inventory entries that match every given filter.' })
 export class InventoryFilter {
   @Field(() => [Id], nullable('Entries of these pets.\n\nAn empty list matches nothing.'))
   petIds?: bigint[] | null;

@@ -107,7 +107,7 @@ describe('the rotation of a key', () => {
     expect(new Set(await readAll(...secrets))).toEqual(new Set([401]));
   });
 
-  test('ends subscriptions that use the old secret at the end of the grace period', async () => {
+  test('at the end of the grace period, ends the subscriptions that use the old secret', async () => {
     const { id, whole } = await here.createKey();
     const client = socketClient(url, { apiKey: whole });
     await rotate({ id }, 60);

@@ -151,7 +151,7 @@ describe.each([
     expect([status, code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('are not found by an unknown documentId, which gets 404', async () => {
+  test('a request with an unknown documentId gets 404', async () => {
     for (const documentId of ['', 'nobody', `sha256:${sha256(UNLISTED)}`, '__proto__']) {
       const { status, code } = await post(gateway(), { documentId, variables });
       expect([status, code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);
