@@ -33,8 +33,9 @@ function percentile(sorted, share) {
 }
 
 /**
- * The better quartile of each figure over several rounds; the maximum for memory. Other load on the machine only makes
- * figures worse, but a single best round may be luck. With three rounds, the quartile is the best round.
+ * The better quartile of each figure over several rounds (the 25th percentile of times); the maximum for memory. Other load
+ * on the machine only makes figures worse, but a single best round may be luck. With three rounds, the quartile is the best
+ * round.
  */
 export function better(rounds) {
   const quartile = (figure, share) =>

@@ -164,7 +164,7 @@ const TABLE = {
   },
   PERSISTED_QUERY_NOT_FOUND: {
     status: 200,
-    why: 'No document with this hash has been sent to the server yet (automatic persisted queries).',
+    why: 'The server does not know a document with this hash (automatic persisted queries).',
     fix: 'Send the text and the hash together once. Clients with persisted queries do so automatically.',
     message: 'PersistedQueryNotFound',
   },

@@ -87,7 +87,10 @@ export function bounded(result: ExecutionResult, maxBytes: number, keepsChanges:
   throw new ProblemError('OPERATION_TOO_COMPLEX', message, details.length ? details : undefined);
 }
 
-/** An upper bound for the size of this error in a response, in bytes. The message counts twice, since the details may repeat the message. */
+/**
+ * An upper bound for the size of this error in a response, in bytes. The message counts twice, since the details may repeat
+ * the message.
+ */
 function errorSize({ message, path }: GraphQLError): number {
   return 300 + 2 * sizeOf(message) + sizeOf(path);
 }

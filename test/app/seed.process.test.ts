@@ -84,7 +84,7 @@ describe('sample data', () => {
     expect(await rows('select id from orders where reserved not in (0, quantity)')).toEqual([]);
   });
 
-  test('has more categories and orders for more pets, up to 50 categories', () => {
+  test('with more pets, has more orders and up to 50 categories', () => {
     const sizes = [1000, 10_000, 100_000].map(sampleSize);
     expect(sizes.map(({ categories, orders }) => [categories, orders])).toEqual([
       [16, 500],

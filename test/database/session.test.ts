@@ -287,7 +287,7 @@ describe('an error is classified as', () => {
   ])('unavailable: %s', (_what, host, message) => expectUnavailable(`postgresql://${host}:1/shop`, message));
 
   test.each(['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'])(
-    'an error of a host that cannot be reached is classified as unavailable (%s)',
+    'unavailable: a host that cannot be reached (%s)',
     async (code) => {
       const error = Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect', errno: -1 });
       const stream = () =>

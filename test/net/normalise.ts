@@ -78,7 +78,7 @@ export class Normaliser {
   /** The remaining requests per window, from the quota headers of the last response. */
   private left: readonly number[] = [];
 
-  /** Replaces the remaining requests in a body with `«left»` if they equal the numbers in the headers. */
+  /** Replaces the numbers of remaining requests in a body with `«left»` if they match the rate-limit headers. */
   private remaining(text: string): string {
     const [minute, day] = this.left;
     return text

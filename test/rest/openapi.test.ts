@@ -263,7 +263,7 @@ describe('parameters', () => {
 describe('headers', () => {
   const ALWAYS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit', 'RateLimit-Policy'];
 
-  test('every response has rate limit headers and a request id; every error has a link to its description', () => {
+  test('every documented response has rate limit headers and a request id; every error has a link to its description', () => {
     for (const { on, status, response } of responses()) {
       const wanted = [...ALWAYS, 'X-Request-Id', ...(Number(status) >= 400 ? ['Link'] : [])];
       const headers = Object.keys(response.headers ?? {});

@@ -31,7 +31,10 @@ async function initialised(net: Net, { payload, ...options }: Connection = {}): 
   throw new Error('connection_init was not acknowledged');
 }
 
-/** Changes, and subscriptions. `events` is the expected number of events for each change. */
+/**
+ * Mutations that run in order, and the subscriptions that are open meanwhile. `events[i]` is the number of events that a
+ * subscription gets for `changes[i]`.
+ */
 interface Topic {
   readonly changes: readonly string[];
   readonly subscriptions: readonly [query: string, events: readonly number[]][];
