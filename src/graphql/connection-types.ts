@@ -31,7 +31,7 @@ export function connectionOf<Node extends object>(NodeType: ClassType<Node>, nam
     node!: Node;
 
     @Field(() => String, {
-      description: 'An opaque cursor for `after` and `before`, valid for this list and order.',
+      description: 'An opaque cursor for `after` and `before`. It is valid only for this list and this sort order.',
     })
     cursor!: string;
   }

@@ -131,7 +131,7 @@ function rootTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {
 }
 
 /**
- * Sorts the root fields. The other types follow in the order in which the fields refer to them.
+ * Sorts the root fields. All types except the root types are then ordered by the first field that refers to them.
  * @param order the names of the root fields in the wanted order.
  */
 function inOrder(schema: GraphQLSchema, order: readonly string[]): GraphQLSchema {

@@ -117,7 +117,7 @@ type Parameters = Readonly<Record<string, unknown>>;
 /**
  * Replaces the id of a trusted document in a request's parameters with the document's text. The id is `documentId` (GraphQL
  * over HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id, and automatic persisted
- * queries, are returned unchanged. An empty operationName is dropped (GraphQL over HTTP, GET).
+ * queries, are returned unchanged, but without an empty `query` or `operationName` (GraphQL over HTTP, GET).
  * @param given the raw parameters. Only the two ids are checked here.
  * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
  */

@@ -26,7 +26,7 @@ export function routableUrl({ url = '/' }: { url?: string }): string {
   }
 }
 
-/** Adds the routes that reject the URLs that {@link routableUrl} replaces. */
+/** Adds the routes of the paths that {@link routableUrl} returns for invalid URLs. These routes reject the request. */
 export function rejectBadUrls(app: FastifyInstance): void {
   app.all(BAD_URL_PATH, () => {
     throw new ProblemError('BAD_REQUEST', 'The URL is not valid: a percent sign must start a UTF-8 escape.');

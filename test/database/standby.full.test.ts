@@ -137,7 +137,7 @@ onOwnServer('with PostgreSQL', () => {
       await until(() => changed.some((change) => change.topic === topic));
     });
 
-    test('the gateway keeps its limit on connections, and serves other callers', async () => {
+    test('the gateway stays within its connection limit, and serves callers that do not wait for the standby', async () => {
       const sessions = `select from pg_stat_activity where application_name = 'petstore-gateway'`;
       const connections = async () => (await direct.query(sessions)).rows.length;
       let most = 0;
