@@ -65,9 +65,7 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
       'usage_unsaved_seconds',
       'Seconds since saving usage began to fail; 0 if the last save succeeded.',
       () => usage.unsavedMs / 1000,
-      {
-        aggregator: 'max',
-      },
+      { aggregator: 'max' },
     ),
     gauge(
       'database_connections',

@@ -43,9 +43,7 @@ const MAX_PERSISTED = 1024 * 1024;
 
 const NOT_IN_SAFELIST = new GraphQLError(
   'This server runs only trusted documents, and this document is not in its list.',
-  {
-    extensions: { code: 'QUERY_NOT_IN_SAFELIST' },
-  },
+  { extensions: { code: 'QUERY_NOT_IN_SAFELIST' } },
 );
 
 /** The list of trusted documents. */

@@ -4,7 +4,10 @@ import { ADMIN_KEY, makeAdminKey } from './gateway';
 export { TEST_DATABASE_URL };
 export const TEST_REDIS_URL = process.env.TEST_REDIS_URL;
 
-/** `describe` for tests in which gateway processes share PostgreSQL and Redis. The tests are skipped if one of these servers is not configured. */
+/**
+ * `describe` for tests in which gateway processes share PostgreSQL and Redis. The tests are skipped if one of these servers is
+ * not configured.
+ */
 export const onServers = TEST_DATABASE_URL && TEST_REDIS_URL ? describe : describe.skip;
 
 /** The environment that all processes of an installation share. */

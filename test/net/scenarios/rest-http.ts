@@ -28,8 +28,8 @@ async function conditionalReads(net: Net): Promise<void> {
     ['the tag', tag],
     ['the weak tag', `W/${tag}`],
     ['one of several', `"a", ${tag} ,W/"b"`],
-    ['any', '*'],
-    ['any, with spaces', ' * '],
+    ['`*`', '*'],
+    ['`*` with spaces', ' * '],
     ['another tag', STALE],
     ['the tag without quotes', tag.slice(1, -1)],
     ['the tag in capitals', tag.toUpperCase()],
@@ -78,7 +78,7 @@ async function conditionalChanges(net: Net): Promise<void> {
   await patch('the tag', tag);
   await patch('the tag of before', tag);
   await patch('one of several', `${STALE} ,, ${await tagOf(net, '/pets/1')},"other,with,commas"`);
-  await patch('any', '*');
+  await patch('`*`', '*');
   for (const [line, body] of CHANGES) {
     const path = line.slice(line.indexOf(' ') + 1);
     await net.rest(line, { headers: { 'if-match': STALE }, body, title: 'a stale tag' });
@@ -87,12 +87,12 @@ async function conditionalChanges(net: Net): Promise<void> {
   await net.rest('PUT /store/inventory/8', {
     headers: { 'if-match': '*' },
     body: { quantity: 1 },
-    title: 'any, where there is none',
+    title: '`*` for a missing entry',
   });
   await net.rest('PUT /store/inventory/8', {
     headers: { 'if-match': STALE },
     body: { quantity: 1 },
-    title: 'a tag, where there is none',
+    title: 'an ETag for a missing entry',
   });
   await net.rest('PATCH /pets/99', {
     headers: { 'if-match': STALE },
