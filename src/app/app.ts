@@ -104,7 +104,8 @@ async function compose(
   await events.relay?.start();
   const parts: SchemaParts = { ...domains, subscribe: (topic, passes) => events.hub.subscribe(topic, passes) };
   const schema = await (config.SUBGRAPH ? domains.buildSubgraph(parts) : buildSchema(parts));
-  const queue = new OperationQueue();
+  const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_IN_PROGRESS);
+  const queue = new OperationQueue((caller) => requests.unsent.rejectionOf(caller));
   const documents = createDocuments(config, schema, queue);
   const executor = new Executor(schema, {
     queue,
@@ -116,7 +117,6 @@ async function compose(
   const { ADMIN_API_KEY: given } = config;
   if (given !== undefined) await ensureAdminKey(database, given, now());
   const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
-  const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_IN_PROGRESS);
   const { uses } = executor;
   const metrics = new Metrics(metricsOf({ database, limits, requests, uses, live, usage: usage.recorder, ...events }));
   const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);

@@ -25,8 +25,14 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
     gauge('requests_in_progress', 'Requests in progress.', () => requests.count),
     counter(
       'requests_shed_total',
-      'Requests rejected because of overload, or because their caller had too many requests in progress.',
+      'Requests rejected because of overload, or because their caller had too many requests in progress or unread responses.',
       () => requests.rejected,
+    ),
+    gauge('unsent_bytes', 'Bytes of responses that clients have not read.', () => requests.unsent.total),
+    counter(
+      'unread_connections_closed_total',
+      'Connections closed because their clients did not read the responses.',
+      () => requests.unsent.closed,
     ),
     gauge('event_loop_lag_seconds', 'Event loop lag.', () => requests.lag.ms / 1000, { aggregator: 'max' }),
     counter(

@@ -19,7 +19,8 @@ export type Leave = () => void;
 
 interface Waiting {
   readonly cost: number;
-  start(): void;
+  /** @returns whether the operation has started. If not, it was rejected. */
+  start(): boolean;
 }
 
 /** The cost of the operations that one caller runs, and its waiting operations. */
@@ -42,11 +43,14 @@ export class OperationQueue {
    */
   private isPaused = false;
 
+  /** @param rejectionOf the error for an operation of this caller that has waited and would start now. */
+  constructor(private readonly rejectionOf: (caller: string) => Error | undefined = () => undefined) {}
+
   /**
    * Waits until an operation may start.
    * @param cost the estimated cost of the operation.
    * @returns the function to call when the operation is done; a promise of this function if the operation must wait.
-   * @throws Ended if the deadline ends first.
+   * @throws Ended if the deadline ends first, or the error of `rejectionOf`.
    */
   enter(work: Work, cost: number): Leave | Promise<Leave> {
     return cost <= CHEAP ? NOTHING_TO_LEAVE : this.enterQueue(work, cost);
@@ -73,7 +77,14 @@ export class OperationQueue {
         cost,
         start: () => {
           forgetDeadline();
+          const rejection = this.rejectionOf(caller);
+          if (rejection) {
+            reject(rejection);
+            this.forget(caller, queue);
+            return false;
+          }
           resolve(this.start(caller, queue, cost));
+          return true;
         },
       };
       queue.waiting.push(waiting);
@@ -114,8 +125,7 @@ export class OperationQueue {
       // Moves the caller to the end of the round-robin.
       this.callers.delete(caller);
       this.callers.set(caller, queue);
-      next.start();
-      return;
+      if (next.start()) return;
     }
   }
 

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { Catalogue } from '../errors/codes';
-import { helpLink } from '../errors/errors';
+import { helpLink, type Problem } from '../errors/errors';
 import { limitProblem } from '../rate-limit/limit-problem';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
-import type { RequestsInProgress } from './requests-in-progress';
+import { RETRY_AFTER as RETRY_AFTER_LIMIT, type RequestsInProgress } from './requests-in-progress';
 
 /** The `Vary` header: the request headers that responses depend on. */
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
@@ -29,7 +29,7 @@ const RETRY_AFTER = '5';
 /** `WWW-Authenticate` for a request without a key. Only requests with a key get an error code (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="petstore"';
 const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
-/** Headers about the content of a response. They are removed when a 429 replaces the content. */
+/** Headers about the content of a response. They are removed when an error replaces the content. */
 const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified'];
 const { 'x-frame-options': FRAME_OPTIONS, 'cache-control': CACHE_CONTROL } = CONSTANT_HEADERS;
 /** Finds error codes in a JSON body. Echoed input cannot match, since JSON escapes quotation marks within strings. */
@@ -72,13 +72,24 @@ function payloadOr429(
   limitStatus: LimitStatus,
 ): unknown {
   const rejection = limitProblem(limitStatus);
-  if (!rejection || request.route.metering === 'unmetered') return payload;
+  return !rejection || request.route.metering === 'unmetered'
+    ? payload
+    : replaceResponse(request, reply, payload, rejection);
+}
+
+/** Replaces a response by an error. @returns the new payload. */
+export function replaceResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  rejection: Problem,
+): string {
   discard(payload);
   for (const name of CONTENT_HEADERS) reply.removeHeader(name);
   const { status, type, body } = errorAnswer(request, rejection);
   reply.code(status).type(type);
   reply.header('cache-control', CACHE_CONTROL).header('x-frame-options', FRAME_OPTIONS);
-  // Publicly cacheable content has a shorter `Vary`. A 429 depends on the caller, so it needs the full `Vary`.
+  // Publicly cacheable content has a shorter `Vary`. The error depends on the caller, so it needs the full `Vary`.
   if (!String(reply.getHeader('vary')).startsWith(VARY)) reply.header('vary', VARY);
   return JSON.stringify(body);
 }
@@ -95,6 +106,8 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
     // Health checks, pages and preflights succeed even if the caller is limited or banned. Then there is nothing to retry.
     if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
     const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
+    // The limits on requests in progress and on unread responses have no window. They may allow a request at any time.
+    if (statusCode === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_LIMIT);
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (statusCode >= 400) linkToHelp(reply, payload, errors);
     if (statusCode === 401) reply.header('www-authenticate', challengeOf(request));

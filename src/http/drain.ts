@@ -65,7 +65,9 @@ export class Drain {
     live.close();
     const start = performance.now();
     const isBusy = async () =>
-      requests.count > 0 || (performance.now() < start + IDLE_MS && (await countConnections(app.server)) > 0);
+      requests.count > 0 ||
+      requests.unsent.total > 0 ||
+      (performance.now() < start + IDLE_MS && (await countConnections(app.server)) > 0);
     while (performance.now() < start + FINISH_MS && (await isBusy())) await sleep(POLL_MS);
     const unfinished = requests.count;
     // This also closes connections on which no request was ever sent. `closeIdleConnections` would keep them.

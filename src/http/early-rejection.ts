@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { ProblemError } from '../errors/errors';
-import { RETRY_AFTER, type RequestsInProgress } from './requests-in-progress';
+import type { RequestsInProgress } from './requests-in-progress';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,7 +33,6 @@ function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: Req
   const rejection = requests.admit(slot, caller.id, request.isShed);
   if (rejection) {
     request.isShed = true;
-    if (rejection.status === 429) reply.header('retry-after', RETRY_AFTER);
     return rejection;
   }
   if (request.keyProblem !== undefined && !metering) return request.keyProblem as Error;

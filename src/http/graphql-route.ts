@@ -58,10 +58,11 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     for (const [name, value] of headers) reply.header(name, value);
     reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
     const hasRun = request.observation?.operation !== undefined;
-    if ((hasRun && !alike) || !body.string.startsWith('{"errors"')) return body.string;
+    // The promise of this function stays in memory until the response is sent, so it must not resolve to the text.
+    if ((hasRun && !alike) || !body.string.startsWith('{"errors"')) return reply.send(body.string);
     const answer = JSON.parse(body.string) as FormattedExecutionResult;
     const relocated = alike ? alike.relocate(answer) : answer;
-    return JSON.stringify(hasRun ? relocated : asRejection(relocated, request));
+    return reply.send(JSON.stringify(hasRun ? relocated : asRejection(relocated, request)));
   }
 
   const config = { operation: 'graphql' };

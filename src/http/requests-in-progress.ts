@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import { EventLoopLag } from './event-loop-lag';
+import { type UnsentResponse, UnsentResponses } from './unsent-responses';
 
 /**
  * One caller may have a quarter of the maximum number of requests in progress, or 16, whichever is greater (contract,
@@ -45,6 +46,8 @@ interface Slot {
   /** The response; `undefined` once it is sent or the client has disconnected, and for operations over WebSocket. */
   reply?: FastifyReply;
   isCounted: boolean;
+  /** The response while it is being sent. */
+  unsent?: UnsentResponse;
   /** Whether the request gets an error response if it exceeds its deadline. */
   isTimed: boolean;
 }
@@ -66,8 +69,8 @@ declare module 'fastify' {
 
 /**
  * Counts and limits the requests in progress, and the operations over WebSocket. A request is in progress from the arrival
- * of its headers until its response is sent and its handler has ended. No other code limits the number of concurrent
- * requests.
+ * of its headers until its response is ready and its handler has ended. `unsent` bounds the bytes of responses that clients
+ * do not read. No other code limits the number of concurrent requests.
  *
  * Fastify's own features do not suffice. `@fastify/under-pressure` does not count requests. `handlerTimeout` needs a timer
  * per request, does not cover unknown paths, and aborts streams.
@@ -83,6 +86,7 @@ export class RequestsInProgress {
   /** Total number of requests and operations rejected because of overload or the limit per caller. */
   rejected = 0;
   readonly lag = new EventLoopLag();
+  readonly unsent = new UnsentResponses();
   isDraining = false;
   /** Whether each connection closes after its next response. */
   isClosing = false;
@@ -124,6 +128,7 @@ export class RequestsInProgress {
     });
     let sweep: NodeJS.Timeout | undefined;
     this.lag.watch(app);
+    this.unsent.watch(app);
     app.addHook('onReady', async () => {
       sweep = setInterval(() => this.sweep(), Math.min(MAX_SWEEP_MS, this.limitMs / 4)).unref();
     });
@@ -156,20 +161,22 @@ export class RequestsInProgress {
 
   /**
    * Counts a request or operation towards the limit of its caller. Called once the caller is known.
-   * @returns the error if overload or this limit rejects the request or operation. After a rejection, the request or
+   * @returns the error if overload, this limit or unread responses reject the request or operation. After a rejection, the request or
    * operation is no longer counted.
    */
   admit(slot: Slot, caller: string, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
     if (!slot.isCounted) return undefined;
     const count = (this.perCaller.get(caller) ?? 0) + 1;
-    if (!isOverloaded && count <= this.mostPerCaller) {
+    const unread = this.unsent.rejectionOf(caller);
+    if (!isOverloaded && !unread && count <= this.mostPerCaller) {
       this.perCaller.set(caller, count);
       slot.caller = caller;
       return undefined;
     }
     this.rejected += 1;
     this.stopCounting(slot);
+    if (unread) return unread;
     if (isOverloaded) return new ProblemError('SERVICE_UNAVAILABLE', 'The service is overloaded. Try again shortly.');
     const message = `A caller may have at most ${this.mostPerCaller} requests in progress. Try again in ${RETRY_AFTER} second.`;
     return new ProblemError('RATE_LIMITED', message);
@@ -194,6 +201,7 @@ export class RequestsInProgress {
     const { reply } = slot;
     if (!reply) return;
     slot.reply = undefined;
+    slot.unsent?.release();
     deadline.end();
     const connection = (raw.socket as KnownSocket)[CONNECTION];
     if (connection) {
@@ -206,9 +214,18 @@ export class RequestsInProgress {
     else release();
   }
 
+  /** Stops counting a request whose response is ready. A request over its deadline counts until its handler ends. */
+  answer(slot: Slot): void {
+    if (slot.isTimed) this.uncount(slot);
+  }
+
   /** Stops counting a request that has become a WebSocket or an event stream. */
   stopCounting(slot: Slot): void {
     slot.isTimed = false;
+    this.uncount(slot);
+  }
+
+  private uncount(slot: Slot): void {
     if (!slot.isCounted) return;
     slot.isCounted = false;
     this.count -= 1;

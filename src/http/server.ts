@@ -38,6 +38,7 @@ import { answerOtherMethods, answerPreflights, routeEveryMethod } from './other-
 import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
 import type { RequestsInProgress } from './requests-in-progress';
+import { rejectUnread, sendResponses } from './send-responses';
 import { MAX_URL_LENGTH, routableUrl } from './urls';
 
 declare module 'fastify' {
@@ -112,7 +113,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     // Sets the CORS headers, so that scripts of other origins can read the response, even a rejection.
     ['onRequest', 'CORS', allowOrigins(corsOrigins)],
     // Rejects requests before their body is read: no `Host` or several (400), overload (503), too many requests of this
-    // caller in progress (429), a wrong key (401). Then runs the checks of the route: scope (401, 403), method (405),
+    // caller in progress or unread (429), a wrong key (401). Then runs the checks of the route: scope (401, 403), method (405),
     // `Accept` (406).
     ['onRequest', 'early rejection', rejectEarly(requests)],
     // Waits for the other new requests of this iteration of the event loop, so that all of them are handled in one batch.
@@ -124,10 +125,15 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     ['handler', 'route', { install: routes }],
     // Answers errors of all stages above, and unknown paths (404), in the error format of the called interface.
     ['error', 'error', { install: (app) => answerErrors(app, portal.missing) }],
+    // Replaces a response, except of a mutation, if its caller does not read its responses: 429, or 503 if the service is short
+    // of memory.
+    ['onSend', 'unread responses', rejectUnread(requests)],
     // Charges requests that no operation has charged. A caller with no quota left gets 429 in place of the response.
     ['onSend', 'charge', chargeRequests],
     // Adds the rate-limit headers, `Retry-After`, and a link to the description of the error.
     ['onSend', 'headers', addHeaders(options)],
+    // Counts the response as unsent instead of in progress, and sends it in chunks if it is large.
+    ['onSend', 'send', sendResponses(requests)],
     // Writes a log line and updates the metrics.
     ['onResponse', 'log', logResponses(accessLog)],
     // Releases the slot. If the client disconnected, or got 503 at the deadline, the slot is released when the handler ends.

@@ -75,21 +75,6 @@ describe('the server closes a connection', () => {
     expect(statusesOf(await closed)).toEqual([200]);
   });
 
-  test('whose client does not read the response', async () => {
-    const { socket, closed } = open();
-    socket.pause();
-    await until(async () => (await connections()) === 1);
-    // Writes more than the socket buffers of the server and the client hold.
-    const [there] = await new Promise<[Socket]>((resolve) => {
-      instance.server.server.once('request', (request) => resolve([request.socket]));
-      socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    });
-    there.write('x'.repeat(64 * 1024 * 1024));
-    await until(async () => (await connections()) === 0);
-    socket.destroy();
-    await closed;
-  });
-
   test('at once if more than 32 of its requests are unanswered', async () => {
     const lasting = await gateway.another({});
     const { port } = new URL(await lasting.listen());

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
@@ -14,6 +14,8 @@ import { responseType } from '../graphql-media-types';
 import { acceptJsonBodies } from '../json-body';
 import { answerOtherMethods } from '../other-methods';
 import type { RequestsInProgress } from '../requests-in-progress';
+import { chunksOf } from '../send-responses';
+import type { UnsentResponse } from '../unsent-responses';
 import { STREAM_PATH } from '../urls';
 import { type LiveOperations, withParsedVariables } from './live-operations';
 
@@ -67,7 +69,8 @@ export async function streamRoute(
     if (!(result instanceof RunningSubscription)) {
       return reply.send(next(result.body) + COMPLETE);
     }
-    const stream = new EventStream(result, () => open.delete(stream));
+    const unsent = requests.unsent.hold(request.caller.id, request.raw.socket, 0);
+    const stream = new EventStream(result, reply.raw, unsent, () => open.delete(stream));
     open.add(stream);
     requests.stopCounting(request.slot);
     accessLog.observeStart(request, reply);
@@ -80,9 +83,13 @@ export async function streamRoute(
   answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);
 }
 
-/** The results of a subscription as server-sent events, pulled only as fast as the client reads. */
+/**
+ * The results of a subscription as server-sent events, pulled only as fast as the client reads. The subscription ends with an
+ * error if its caller does not read its responses.
+ */
 class EventStream extends Readable {
   private readonly keepAlive = setInterval(() => {
+    this.countUnsent();
     if (this.readableLength === 0) this.push(':\n\n');
   }, KEEP_ALIVE_MS);
   private isAsking = false;
@@ -90,6 +97,8 @@ class EventStream extends Readable {
 
   constructor(
     private readonly answers: RunningSubscription,
+    private readonly response: Writable,
+    private readonly unsent: UnsentResponse,
     private readonly onOver: () => void,
   ) {
     super();
@@ -107,13 +116,17 @@ class EventStream extends Readable {
   }
 
   override _read(): void {
+    this.countUnsent();
     if (this.isAsking) return;
     this.isAsking = true;
     this.answers.next().then(
       ({ value, done }) => {
         this.isAsking = false;
         if (this.isOver) return;
-        this.push(done ? COMPLETE : next(value));
+        const { rejection } = this.unsent;
+        if (rejection) this.answers.end(rejection);
+        for (const chunk of chunksOf(done ? COMPLETE : next(value))) this.push(chunk);
+        this.countUnsent();
         if (done) this.hangUp();
       },
       (error) => this.destroy(error),
@@ -124,7 +137,12 @@ class EventStream extends Readable {
     this.isOver = true;
     clearInterval(this.keepAlive);
     this.onOver();
+    this.unsent.release();
     this.answers.return().then(() => callback(error), callback);
+  }
+
+  private countUnsent(): void {
+    this.unsent.resize(this.readableLength + this.response.writableLength);
   }
 }
 

@@ -26,6 +26,7 @@ import { CONSTANT_HEADERS } from '../common-headers';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
+import { MessageSender } from './message-sender';
 import { checkOrigin, pendingUpgrades } from './upgrades';
 
 /**
@@ -138,7 +139,12 @@ export class WebSockets {
       ),
     execute: (args) => (args as Executed).result,
     subscribe: (args) => (args as Executed).result,
-    onNext: (_connection, _id, _payload, _args, result) => result,
+    onNext: ({ extra }, _id, _payload, args, result) => {
+      const subscription = (args as Executed).result;
+      const rejection = this.options.requests.unsent.rejectionOf(extra.caller.id);
+      if (rejection && subscription instanceof RunningSubscription) subscription.end(rejection);
+      return result;
+    },
   });
 
   constructor(
@@ -218,15 +224,13 @@ export class WebSockets {
     const dropSlowReader = () => {
       if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
     };
+    const sender = new MessageSender(socket);
+    const { unsent } = this.options.requests;
     const closed = this.protocol.opened(
       {
         protocol: socket.protocol,
         // Resolves once the message is sent, so that graphql-ws fetches results only as fast as the client reads.
-        send: (text) =>
-          new Promise((resolve) => {
-            if (socket.readyState === socket.OPEN) socket.send(text, () => resolve());
-            else resolve();
-          }),
+        send: (text) => sender.send(text, (bytes) => unsent.hold(client.caller.id, connection, bytes)),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data) => {
@@ -318,6 +322,11 @@ export class WebSockets {
       client.running.delete(deadline);
       deadline.end();
     }
+    const { result } = live;
+    const isQuery =
+      !(result instanceof RunningSubscription) && !incoming.observation?.operation?.startsWith('mutation ');
+    const unread = isQuery ? requests.unsent.rejectionOf(caller.id) : undefined;
+    if (unread) live = { result: refusal(unread, { request }) };
     if (!rejection && !(live.result instanceof RunningSubscription) && live.result.status < 500) {
       const limited = limitError(await request.meter.take(1));
       if (limited && live.result.status !== 429) live = { result: refusal(limited, { request }) };

@@ -1,0 +1,90 @@
+import { Readable, type Writable } from 'node:stream';
+import type { FastifyRequest, onSendHookHandler } from 'fastify';
+import { replaceResponse } from './common-headers';
+import type { RequestsInProgress } from './requests-in-progress';
+import type { UnsentResponse } from './unsent-responses';
+
+/** Maximum number of bytes per write. Only the end of a write shows that the client is reading. */
+export const CHUNK = 64 * 1024;
+
+/**
+ * Replaces a response by 429 or 503 if its caller has too many unsent bytes. The response of a mutation is always sent,
+ * since its changes remain.
+ */
+export function rejectUnread(requests: RequestsInProgress): onSendHookHandler<unknown> {
+  return (request, reply, payload, done) => {
+    const { caller, route } = request;
+    if (!caller || route.metering === 'unmetered' || reply.statusCode >= 400 || isMutation(request))
+      return done(null, payload);
+    const rejection = requests.unsent.rejectionOf(caller.id);
+    if (!rejection) return done(null, payload);
+    requests.rejected += 1;
+    request.isShed = true;
+    done(null, replaceResponse(request, reply, payload, rejection));
+  };
+}
+
+/**
+ * Counts the response as unsent until it is sent, and stops counting its request as in progress. Sends a large response in
+ * chunks. Event streams count their own bytes.
+ */
+export function sendResponses(requests: RequestsInProgress): onSendHookHandler<unknown> {
+  return (request, reply, payload, done) => {
+    const { slot, caller } = request;
+    // Without `reply`, the client has disconnected.
+    if (!slot.reply || slot.unsent || payload instanceof Readable) return done(null, payload);
+    // A file is one buffer for all of its responses, so it counts no bytes.
+    const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
+    slot.unsent = requests.unsent.hold(caller?.id ?? '', request.raw.socket, bytes);
+    requests.answer(slot);
+    const isLarge = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > CHUNK;
+    if (!isLarge || request.method === 'HEAD') return done(null, payload);
+    reply.header('content-length', bytes || payload.length);
+    done(null, new ChunkedBody(chunksOf(payload), bytes, reply.raw, slot.unsent));
+  };
+}
+
+function isMutation({ observation }: FastifyRequest): boolean {
+  return observation?.operation?.startsWith('mutation ') ?? false;
+}
+
+/**
+ * Splits a body for separate writes. The chunks of a text are buffers of their own: a waiting text would take memory on the
+ * heap, and parts of one large buffer would keep all of it in memory.
+ */
+export function chunksOf(body: string | Buffer): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (let start = 0, end = 0; start < body.length; start = end) {
+    end = start + CHUNK;
+    if (typeof body !== 'string') chunks.push(body.subarray(start, end));
+    else {
+      if (isHighSurrogate(body.charCodeAt(end - 1))) end -= 1;
+      chunks.push(Buffer.from(body.slice(start, end)));
+    }
+  }
+  return chunks;
+}
+
+function isHighSurrogate(codeUnit: number): boolean {
+  return codeUnit >= 0xd800 && codeUnit < 0xdc00;
+}
+
+/** Sends the chunks of a body only as fast as the client reads. */
+class ChunkedBody extends Readable {
+  /** @param bytes the number of bytes that count as unsent. */
+  constructor(
+    private readonly chunks: Buffer[],
+    private bytes: number,
+    private readonly response: Writable,
+    private readonly unsent: UnsentResponse,
+  ) {
+    super({ highWaterMark: CHUNK });
+  }
+
+  override _read(): void {
+    const chunk = this.chunks.shift();
+    this.bytes -= chunk?.length ?? 0;
+    this.push(chunk ?? null);
+    this.unsent.resize(Math.max(0, this.bytes) + this.readableLength + this.response.writableLength);
+  }
+}

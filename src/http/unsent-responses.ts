@@ -1,0 +1,185 @@
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { ProblemError } from '../errors/errors';
+import { readSendQueues, sendQueueKey } from './send-queues';
+
+const MIB = 1024 * 1024;
+/** Maximum number of unsent bytes of one caller. */
+const MAX_PER_CALLER = 16 * MIB;
+/** While more bytes are unsent in total, callers with more than `FEW` unsent bytes get 503. */
+const MAX_BEFORE_SHEDDING = 64 * MIB;
+/** While more bytes are unsent in total, the connections that have stalled longest are closed. */
+const MAX_TOTAL = 128 * MIB;
+/** A caller that reads its responses may have this many unsent bytes, since its latest responses are still on their way. */
+const FEW = 64 * 1024;
+/** An estimate of the memory that a response without its body takes. */
+const HEAD = 1024;
+
+/** How long a connection may make no progress, in milliseconds. */
+const MAX_STALLED_MS = 60_000;
+/** Interval between checks of connections that make no progress. */
+const CHECK_MS = 5_000;
+
+/**
+ * Counts the bytes of responses that the process keeps because their clients have not read them, and bounds them. Without
+ * these bounds, clients that never read could fill the memory, since a response that has begun has no deadline.
+ */
+export class UnsentResponses {
+  /** The number of unsent bytes of all responses. */
+  total = 0;
+  /** The number of connections that were closed because their clients did not read. */
+  closed = 0;
+  private readonly perCaller = new Map<string, number>();
+  private readonly connections = new WeakMap<Socket, Connection>();
+  /** The connections with unsent responses. */
+  private readonly busy = new Set<Connection>();
+
+  /**
+   * Counts a response until it is released.
+   * @param bytes the size of the body without buffers that other responses share.
+   */
+  hold(caller: string, socket: Socket, bytes: number): UnsentResponse {
+    let connection = this.connections.get(socket);
+    if (!connection) {
+      connection = new Connection(socket);
+      this.connections.set(socket, connection);
+    }
+    const response = new UnsentResponse(this, caller, connection);
+    connection.responses.add(response);
+    this.busy.add(connection);
+    response.resize(HEAD + bytes);
+    return response;
+  }
+
+  /**
+   * The error for an operation that starts, or for a response that is ready, while its caller or all callers together have
+   * too many unsent bytes; `undefined` otherwise.
+   */
+  rejectionOf(caller: string): ProblemError | undefined {
+    const unsent = this.perCaller.get(caller) ?? 0;
+    if (unsent > MAX_PER_CALLER) return new ProblemError('RATE_LIMITED', TOO_MUCH);
+    if (unsent > FEW && this.total > MAX_BEFORE_SHEDDING) return new ProblemError('SERVICE_UNAVAILABLE', SHED);
+    return undefined;
+  }
+
+  /** Closes connections that make no progress, until the server closes. */
+  watch(app: FastifyInstance): void {
+    // Node would close a slow reader too: it does not see the progress of bytes that the kernel has accepted.
+    app.server.on('timeout', (socket: Socket) => {
+      if (!this.connections.get(socket)?.responses.size) socket.destroy();
+    });
+    let checking: NodeJS.Timeout | undefined;
+    app.addHook('onReady', async () => {
+      checking = setInterval(() => void this.closeStalled(), CHECK_MS).unref();
+    });
+    app.addHook('onClose', async () => {
+      clearInterval(checking);
+    });
+  }
+
+  /** Called by a response whose number of unsent bytes changes. */
+  add(caller: string, bytes: number): void {
+    this.total += bytes;
+    const unsent = (this.perCaller.get(caller) ?? 0) + bytes;
+    if (unsent > 0) this.perCaller.set(caller, unsent);
+    else this.perCaller.delete(caller);
+    if (bytes > 0) while (this.total > MAX_TOTAL && this.closeLongestStalled());
+  }
+
+  /** Called by a response that is sent or abandoned. */
+  remove(response: UnsentResponse, connection: Connection): void {
+    if (connection.responses.delete(response) && connection.responses.size === 0) this.busy.delete(connection);
+  }
+
+  private closeLongestStalled(): boolean {
+    let longest: Connection | undefined;
+    for (const connection of this.busy) {
+      const isLonger = !longest || connection.progressedAt < longest.progressedAt;
+      if (isLonger && connection.bytes > 0) longest = connection;
+    }
+    if (longest) this.close(longest);
+    return longest !== undefined;
+  }
+
+  private async closeStalled(): Promise<void> {
+    const quiet = [...this.busy].filter(({ bytes, quietMs }) => bytes > 0 && quietMs >= CHECK_MS);
+    if (quiet.length === 0) return;
+    const queues = await readSendQueues();
+    for (const connection of quiet) {
+      connection.compareQueue(queues);
+      if (connection.quietMs > MAX_STALLED_MS) this.close(connection);
+    }
+  }
+
+  private close(connection: Connection): void {
+    this.closed += 1;
+    connection.socket.destroy();
+    for (const response of connection.responses) response.release();
+  }
+}
+
+const TOO_MUCH = `More than ${MAX_PER_CALLER / MIB} MiB of responses to this caller are unread. Read them, and try again.`;
+const SHED = 'Clients have not read their responses, and the service is short of memory. Read them, and try again.';
+
+/** A response that its client has not read completely. */
+export class UnsentResponse {
+  private bytes = 0;
+
+  constructor(
+    private readonly all: UnsentResponses,
+    private readonly caller: string,
+    private readonly connection: Connection,
+  ) {}
+
+  /** The error if the caller of this response has too many unsent bytes. */
+  get rejection(): ProblemError | undefined {
+    return this.all.rejectionOf(this.caller);
+  }
+
+  /** Changes the number of unsent bytes. Fewer bytes are progress. */
+  resize(bytes: number): void {
+    const difference = bytes - this.bytes;
+    if (difference === 0 || !this.connection.responses.has(this)) return;
+    if (difference < 0 || this.connection.bytes === 0) this.connection.progress();
+    this.bytes = bytes;
+    this.connection.bytes += difference;
+    this.all.add(this.caller, difference);
+  }
+
+  /** Called when the response is sent, or its client has disconnected. Further calls do nothing. */
+  release(): void {
+    this.resize(0);
+    this.all.remove(this, this.connection);
+  }
+}
+
+/** A connection with the time of its latest progress. */
+class Connection {
+  readonly responses = new Set<UnsentResponse>();
+  bytes = 0;
+  progressedAt = 0;
+  /** The size of the kernel's send queue when it was last read. */
+  private queue: number | undefined;
+  private queueKey: string | undefined;
+
+  constructor(readonly socket: Socket) {}
+
+  get quietMs(): number {
+    return performance.now() - this.progressedAt;
+  }
+
+  progress(): void {
+    this.progressedAt = performance.now();
+  }
+
+  /**
+   * Counts a shorter send queue as progress. The kernel may accept several megabytes at once. A slow reader then makes no
+   * progress that the process can see for minutes.
+   */
+  compareQueue(queues: ReadonlyMap<string, number>): void {
+    this.queueKey ??= sendQueueKey(this.socket);
+    const queue = this.queueKey === undefined ? undefined : queues.get(this.queueKey);
+    if (queue !== undefined && this.queue !== undefined && queue < this.queue) this.progress();
+    this.queue = queue;
+  }
+}

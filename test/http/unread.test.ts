@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { responsesIn } from '../helper/messages';
+import { until } from '../helper/until';
+import { ask } from './client';
+
+/** 100 pets with the longest name: a query for 47 names of each has a response of 4.8 MB. */
+const LARGE = `{ pets(first: 100) { nodes { ${Array.from({ length: 47 }, (_, i) => `n${i}: name`).join(' ')} } } }`;
+const NAME = '\u{1f415}'.repeat(255);
+const MIB = 1024 * 1024;
+
+let gateway: Gateway;
+let url: URL;
+let key: TestKey;
+beforeAll(async () => {
+  gateway = await startGateway({ BAN_AFTER: '3', ANONYMOUS_ACCESS: 'write' });
+  url = new URL(await gateway.listen());
+  const description = '\u{1f415}'.repeat(2000);
+  for (let i = 0; i < 100; i++) await ask(gateway, 'POST /categories', { body: { name: 'Dogs', description } });
+  const creations = times(100, (i) => `p${i}: createPet(input: { name: $name, categoryId: 1 }) { id }`);
+  await gateway.data(`mutation ($name: String!) { ${creations.join(' ')} }`, { name: NAME });
+});
+beforeEach(async () => {
+  key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 100_000, perDay: 1_000_000 });
+  await ask(gateway, 'GET /rate_limit', { headers: key.headers });
+});
+afterEach(async () => {
+  leave();
+  await until(async () => (await unsent()) < MIB / 16);
+});
+afterAll(async () => {
+  gateway.server.server.closeAllConnections();
+  await gateway.close();
+});
+
+/** The number of unsent bytes, according to the metrics. */
+async function unsent(): Promise<number> {
+  const { text } = await ask(gateway, 'GET /metrics');
+  return Number(/^petstore_unsent_bytes (\d+)$/m.exec(text)?.[1]);
+}
+
+const opened: { readonly socket: { destroy(): unknown } }[] = [];
+
+function leave(): void {
+  for (const { socket } of opened.splice(0)) socket.destroy();
+}
+
+/** A connection that reads only when it is told to. */
+class Connection {
+  readonly socket: Socket;
+  received = '';
+
+  constructor(text: string, localAddress = '127.0.0.1') {
+    this.socket = connect({ port: Number(url.port), host: url.hostname, localAddress }).setEncoding('latin1');
+    this.socket.pause();
+    this.socket
+      .on('error', () => undefined)
+      .on('data', (data) => {
+        this.received += data;
+      });
+    this.socket.write(text);
+    opened.push(this);
+  }
+
+  /** Waits for this many complete responses. */
+  async responses(count: number) {
+    let responses: ReturnType<typeof responsesIn> = [];
+    await until(async () => {
+      if (!this.received.length) return false;
+      responses = responsesIn(this.received);
+      return responses.length >= count;
+    });
+    return responses;
+  }
+}
+
+function post(path: string, query: string, headers: object): string {
+  const body = JSON.stringify({ query });
+  const fields = { Host: 'localhost', 'Content-Type': 'application/json', 'Content-Length': body.length, ...headers };
+  return [`POST ${path} HTTP/1.1`, ...Object.entries(fields).map((field) => field.join(': ')), '', body].join('\r\n');
+}
+
+async function subscribe(headers: Record<string, string>, queries: readonly string[]): Promise<void> {
+  const socket = new WebSocket(`ws://${url.host}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, { headers });
+  await once(socket, 'open');
+  socket.send('{"type":"connection_init"}');
+  await once(socket, 'message');
+  socket.pause();
+  for (const [id, query] of queries.entries())
+    socket.send(JSON.stringify({ type: 'subscribe', id: String(id), payload: { query } }));
+  opened.push({ socket: { destroy: () => socket.terminate() } });
+}
+
+const EVENTS = { Accept: 'text/event-stream' };
+const page = (headers: object) =>
+  ['GET /categories?limit=100 HTTP/1.1', 'Host: localhost', ...Object.entries(headers).map((field) => field.join(': '))]
+    .concat('', '')
+    .join('\r\n');
+
+describe.each<[name: string, hoard: (headers: Record<string, string>, from?: string) => unknown]>([
+  ['GraphQL on many connections', (headers) => times(40, () => new Connection(post('/graphql', LARGE, headers)))],
+  ['pipelined GraphQL', (headers) => new Connection(post('/graphql', LARGE, headers).repeat(12))],
+  ['pipelined REST pages', (headers) => new Connection(page(headers).repeat(32))],
+  ['event streams', (headers) => new Connection(post('/graphql/stream', LARGE, { ...headers, ...EVENTS }).repeat(12))],
+  [
+    'WebSocket',
+    (headers) =>
+      subscribe(
+        headers,
+        times(12, () => LARGE),
+      ),
+  ],
+])('a caller that does not read its responses over %s', (_name, hoard) => {
+  test('gets 429 for further requests beyond 16 MiB, without a ban, until it disconnects', async () => {
+    const { headers } = key;
+    await hoard(headers);
+    await until(async () => (await unsent()) > 16 * MIB);
+    for (let i = 0; i < 5; i++) {
+      for (const operation of ['GET /pets?id=1', '{ pet(id: 1) { id } }', 'mutation { deletePet(id: 1) { id } }'])
+        expect(await ask(gateway, operation, { headers })).toMatchObject({
+          status: 429,
+          code: 'RATE_LIMITED',
+          headers: { 'retry-after': '1' },
+        });
+    }
+    expect(await ask(gateway, 'GET /livez', { headers })).toMatchObject({ status: 200 });
+    expect(await ask(gateway, 'GET /pets?id=1')).toMatchObject({ status: 200 });
+    // One more response of 5 MB may have become ready at the limit.
+    expect(await unsent()).toBeLessThan(22 * MIB);
+    leave();
+    await until(async () => (await ask(gateway, 'GET /pets?id=1', { headers })).status === 200);
+  });
+});
+
+test('a caller without a key that does not read its responses gets 429, callers at other addresses do not', async () => {
+  for (let i = 0; i < 4; i++) new Connection(post('/graphql', LARGE, {}).repeat(12), '127.0.0.9');
+  await until(async () => (await unsent()) > 16 * MIB);
+  const read = (from: string) => ask(gateway, 'GET /pets?id=1', { headers: { 'x-api-key': undefined }, from });
+  expect(await read('127.0.0.9')).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+  expect(await read('127.0.0.8')).toMatchObject({ status: 200 });
+});
+
+test('the response of a mutation is sent, although its caller has too many unread responses', async () => {
+  // Updates run one after the other, so the mutation ends after the queries.
+  const names = times(10, (i) => `n${i}: name`).join(' ');
+  const updates = times(100, (i) => `u${i}: updatePet(id: ${i + 1}, input: { status: sold }) { ${names} }`).join(' ');
+  const queries = [...times(8, () => LARGE), `mutation { ${updates} }`];
+  const connection = new Connection(queries.map((query) => post('/graphql', query, key.headers)).join(''));
+  await until(async () => (await unsent()) > 17 * MIB);
+  connection.socket.resume();
+  const responses = await connection.responses(queries.length);
+  expect(responses.map(({ status }) => status)).toContain(429);
+  expect(responses.at(-1)).toMatchObject({ status: 200 });
+  expect(JSON.parse(responses.at(-1)?.body ?? '').data.u0.n9).toBe(NAME);
+});
+
+test('beyond 64 MiB in total, callers with unread responses get 503, other callers do not', async () => {
+  const few = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 100_000, perDay: 1_000_000 });
+  new Connection(post('/graphql', LARGE, few.headers).repeat(2));
+  await until(async () => (await unsent()) > MIB);
+  const greedy = await Promise.all(
+    times(5, () => gateway.createKey({ plan: 'ENTERPRISE', perMinute: 100_000, perDay: 1_000_000 })),
+  );
+  for (const { headers } of greedy) new Connection(post('/graphql', LARGE, headers).repeat(12));
+  await until(async () => (await unsent()) > 64 * MIB);
+  const read = ({ headers }: TestKey) => ask(gateway, 'GET /pets?id=1', { headers });
+  expect(await read(few)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(await read(key)).toMatchObject({ status: 200 });
+  expect(await unsent()).toBeLessThan(100 * MIB);
+});
+
+test('a slow reader gets its response whole', async () => {
+  const connection = new Connection(post('/graphql', LARGE, { ...key.headers, Connection: 'close' }));
+  const { socket } = connection;
+  socket.on('data', () => {
+    socket.pause();
+    setTimeout(() => socket.resume(), 5);
+  });
+  socket.resume();
+  const [response] = await connection.responses(1);
+  expect(JSON.parse(response?.body ?? '').data.pets.nodes[99].n46).toBe(NAME);
+});
+
+test('a file that many connections load counts once', async () => {
+  const path = /\/assets\/\w+\/vendor\/swagger[\w.-]+js/.exec((await ask(gateway, 'GET /docs/rest')).text)?.[0];
+  const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  for (let i = 0; i < 30; i++) new Connection(request.repeat(4), '127.0.0.7');
+  await until(async () => (await unsent()) > 30 * 1024);
+  expect(await unsent()).toBeLessThan(4 * MIB);
+});
+
+function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
