@@ -84,6 +84,7 @@ export class Executor {
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return admitted;
     const { variant } = admitted;
+    const resultKey = resultKeyOf(admitted, sent);
     const context = new Context(request, new Charge(request.meter, variant.countedFields), request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
@@ -93,7 +94,13 @@ export class Executor {
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
-    const resultKey = resultKeyOf(admitted, sent);
+    const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
+    const { reason } = request.session.work.deadline;
+    if (reason) {
+      // The client has left, or has got an error because the start took too long. It would never end the subscription.
+      await events.return?.();
+      return refusal(reason, admitted);
+    }
     const open = () => request.session.renewed();
     const respondTo = (event: object) => {
       const { result, leave } = this.eventResults.find(event, resultKey, open, ({ session, loaders }) =>
@@ -102,7 +109,6 @@ export class Executor {
       const onProblem = (problem: unknown) => refusal(problem, admitted).body;
       return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
     };
-    const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
     return new RunningSubscription(events, respondTo, admitted, onOver);
   }
 

@@ -42,13 +42,16 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     if (this.isOver) return OVER;
     try {
       const { value, done } = await this.events.next();
-      if (!done) {
+      if (!done && !this.isOver) {
         this.coming = this.respondTo(value);
-        return { value: await this.coming.result, done: false };
+        const response = await this.coming.result;
+        if (!this.isOver) return { value: response, done: false };
       }
     } catch (error) {
       this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
     }
+    // The subscriber has left in the meantime, so nothing is reported any more.
+    if (this.isOver) return OVER;
     this.finish();
     return this.lastWord === undefined ? OVER : { value: refusal(this.lastWord, this.context).body, done: false };
   }

@@ -226,7 +226,7 @@ async function routesOf({ server }: FastifyInstance, options: ServerOptions): Pr
   const { executor, documents, live, requests, accessLog, operations, portal, exposition } = options;
   const requestOf = operationRequests(options);
   const apollo = await createApollo(executor, documents);
-  const websockets = new WebSockets(server, { ...options, schema: executor.schema, requestOf });
+  const websockets = new WebSockets(server, { ...options, requestOf });
   return async (app) => {
     await app.register(graphqlRoute, { apollo, documents, websockets, requestOf, sandbox: portal.sandbox });
     await app.register(streamRoute, { live, requests, accessLog, requestOf });

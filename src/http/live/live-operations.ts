@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { DocumentNode } from 'graphql';
 import { ProblemError } from '../../errors/errors';
 import type { OperationRequest, Variables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
@@ -9,14 +8,8 @@ import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
 import type { Keys } from '../caller';
 
-/** The result of an operation. `document` is `undefined` if the operation was rejected before its execution started. */
-export type LiveResult =
-  | { readonly result: Outcome; readonly document?: undefined; readonly operationName?: undefined }
-  | {
-      readonly result: RunningSubscription | Outcome;
-      readonly document: DocumentNode;
-      readonly operationName: string | null | undefined;
-    };
+/** A subscription that has started, or the response to any other operation. */
+export type LiveResult = RunningSubscription | Outcome;
 
 export interface LiveOptions {
   readonly executor: Executor;
@@ -64,18 +57,18 @@ export class LiveOperations {
   async run(sent: unknown, request: OperationRequest, key: string | undefined, isSafe = false): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
-    if (this.isClosing) return { result: refusal(aboutToEnd(), { request }) };
+    if (this.isClosing) return refusal(aboutToEnd(), { request });
     const release = this.operations.take(request.caller.id);
-    if (!release) return { result: refusal(tooMany(this.operations.most), { request }) };
-    let result: RunningSubscription | Outcome | undefined;
+    if (!release) return refusal(tooMany(this.operations.most), { request });
+    let result: LiveResult | undefined;
     try {
       if (!documents.has(query)) await documents.waitToRead(request.session.work);
       const document = documents.read(query);
-      if (!('kind' in document)) return { result: refuseDocument(document, request) };
+      if (!('kind' in document)) return refuseDocument(document, request);
       const refused = documents.refuse(document, request.caller);
-      if (refused) return { result: refuseDocument([refused], request) };
+      if (refused) return refuseDocument([refused], request);
       const kind = executor.kindOf(document, operationName);
-      if (kind === 'mutation' && isSafe) return { result: refusal(NOT_BY_GET, { request }) };
+      if (kind === 'mutation' && isSafe) return refusal(NOT_BY_GET, { request });
       if (kind === 'subscription') {
         result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
           this.running.delete(ended);
@@ -85,7 +78,7 @@ export class LiveOperations {
       } else {
         result = await executor.run(document, operationName, variables ?? {}, request);
       }
-      return { result, document, operationName };
+      return result;
     } finally {
       if (!(result instanceof RunningSubscription)) release();
     }

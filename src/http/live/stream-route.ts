@@ -52,7 +52,7 @@ export async function streamRoute(
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const isSafe = request.method === 'GET';
     const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
-    const { result } = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
+    const result = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. 5 seconds is a
@@ -74,6 +74,8 @@ export async function streamRoute(
     open.add(stream);
     requests.stopCounting(request.slot);
     accessLog.observeStart(request, reply);
+    // The shutdown has begun while the subscription was starting.
+    if (live.isClosing) stream.hangUp();
     return reply.send(stream);
   };
 

@@ -3,11 +3,9 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import { type ExecutionArgs, GraphQLError, type GraphQLSchema } from 'graphql';
-import { CloseCode, handleProtocols, MessageType, makeServer, type OperationResult } from 'graphql-ws';
+import { CloseCode, handleProtocols, type SubscribePayload } from 'graphql-ws';
 import { LRUCache } from 'lru-cache';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import type { OperationRequest } from '../../graphql/context';
@@ -25,6 +23,7 @@ import { type Keys, presentedKey } from '../caller';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
+import { type ConnectionOperation, GraphQLConnection, type Params } from './graphql-connection';
 import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
 import { checkOrigin, pendingUpgrades } from './upgrades';
@@ -40,8 +39,6 @@ const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
 const PING_MS = 12_000;
-/** How long a client may take to send `connection_init`. */
-const INIT_MS = 3_000;
 /** On shutdown, running operations have this time to finish. Then clients have the same time to answer the close frame. */
 const CLOSE_MS = 1_000;
 const POLL_MS = 20;
@@ -61,21 +58,7 @@ const BURST = 100;
 const MAX_CALLERS = 10_000;
 const TOO_OFTEN = `More than ${MESSAGES_PER_SECOND} messages, or ${(MESSAGES_PER_SECOND * MESSAGE_BYTES) / 1024} KiB, a second`;
 
-/**
- * Maximum nesting depth of a message. A deeper message could overflow the stack, since `JSON.stringify` and graphql-js
- * recurse.
- */
-const MAX_DEPTH = 100;
-const SENT_BY_CLIENTS: readonly unknown[] = [
-  MessageType.ConnectionInit,
-  MessageType.Ping,
-  MessageType.Pong,
-  MessageType.Subscribe,
-  MessageType.Complete,
-];
-
 export interface WebSocketsOptions {
-  readonly schema: GraphQLSchema;
   readonly keys: Keys;
   readonly limits: Limiter;
   readonly live: LiveOperations;
@@ -97,26 +80,14 @@ interface Client {
   caller: Caller;
   /** The API key of the client. It is checked again for each operation. */
   key: string | undefined;
-  /**
-   * The deadlines of running queries and mutations, and of subscriptions that are starting. Subscriptions that have started
-   * are not included.
-   */
-  readonly running: Set<Deadline>;
   /** Releases the connection's slot, which counts towards the limit of connections per caller. */
   leave(): void;
 }
 
-type Params = Record<string, unknown>;
-
-/** Execution arguments for graphql-ws. The operation has already run (see `protocol`), so they contain its result. */
-interface Executed extends ExecutionArgs {
-  readonly result: OperationResult;
-}
-
 /**
- * GraphQL over WebSocket at `/graphql`, with the protocol graphql-transport-ws. `accept` upgrades a request. Each message is
- * counted (`MessageCounter`), checked (`faultIn`) and then handled by the package graphql-ws, which calls `authenticate` for
- * `connection_init` and `run` for `subscribe`.
+ * GraphQL over WebSocket at `/graphql`. `accept` upgrades a request. Each message is counted (`MessageCounter`) and then
+ * handled by the connection's `GraphQLConnection`, which calls `authenticate` for `connection_init` and `run` for
+ * `subscribe`.
  */
 export class WebSockets {
   private readonly server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
@@ -125,27 +96,6 @@ export class WebSockets {
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
   private readonly silent = new WeakSet<WebSocket>();
-  /**
-   * The protocol handler of graphql-ws. Operations run in `onSubscribe`, because their result decides whether `next` or
-   * `error` messages are sent. `execute` and `subscribe` only return this result.
-   */
-  private readonly protocol = makeServer<Params, Client>({
-    connectionInitWaitTimeout: INIT_MS,
-    onConnect: ({ connectionParams, extra }) => this.authenticate(extra, connectionParams),
-    onSubscribe: async ({ extra }, _id, payload) =>
-      executed(
-        await this.options.requests.during(extra.caller.id, (rejection) => this.run(extra, payload, rejection)),
-        this.options.schema,
-      ),
-    execute: (args) => (args as Executed).result,
-    subscribe: (args) => (args as Executed).result,
-    onNext: ({ extra }, _id, _payload, args, result) => {
-      const subscription = (args as Executed).result;
-      const rejection = this.options.requests.unsent.rejectionOf(extra.caller.id);
-      if (rejection && subscription instanceof RunningSubscription) subscription.end(rejection);
-      return result;
-    },
-  });
 
   constructor(
     server: Server,
@@ -203,20 +153,13 @@ export class WebSockets {
     requests.stopCounting(request.slot);
     const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
     const { caller } = request;
-    if (opened)
-      this.serve(
-        { socket: opened, address, caller, key: presentedKey(request), leave, running: new Set() },
-        upgrade.socket,
-      );
+    if (opened) this.serve({ socket: opened, address, caller, key: presentedKey(request), leave }, upgrade.socket);
   }
 
-  /** Passes a client's messages to graphql-ws. Disconnects a client that exceeds its limits or does not read responses. */
+  /** Handles a client's messages. Disconnects a client that exceeds its limits or does not read responses. */
   private serve(client: Client, connection: Socket): void {
     const { socket } = client;
-    connection.once('close', () => {
-      client.leave();
-      for (const deadline of client.running) deadline.end();
-    });
+    const { requests } = this.options;
     const report = (error: unknown) => this.options.logger.error(error);
     const count = (messages: number) => {
       if (!this.counters.memo(client.caller.id).take(messages)) closeUnread(socket);
@@ -225,29 +168,31 @@ export class WebSockets {
       if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
     };
     const sender = new MessageSender(socket);
-    const { unsent } = this.options.requests;
-    const closed = this.protocol.opened(
-      {
-        protocol: socket.protocol,
-        // Resolves once the message is sent, so that graphql-ws fetches results only as fast as the client reads.
-        send: (text) => sender.send(text, (bytes) => unsent.hold(client.caller.id, connection, bytes)),
-        close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) =>
-          socket.on('message', (data) => {
-            dropSlowReader();
-            count(1);
-            if (socket.readyState !== socket.OPEN) return;
-            const text = String(data);
-            const fault = faultIn(text);
-            if (fault) return socket.close(CloseCode.BadRequest, fault);
-            handle(text).catch((error) => {
-              report(error);
-              socket.close(CloseCode.InternalServerError, 'Internal server error');
-            });
-          }),
-      },
-      client,
-    );
+    const { unsent } = requests;
+    const graphql = new GraphQLConnection({
+      protocol: socket.protocol,
+      limitMs: requests.limitMs,
+      send: (text) => sender.send(text, (bytes) => unsent.hold(client.caller.id, connection, bytes)),
+      unreadProblem: () => unsent.rejectionOf(client.caller.id),
+      close: (code, reason) => socket.close(code, reason),
+      authenticate: (params) => this.authenticate(client, params),
+      run: (payload, operation) =>
+        requests.during(client.caller.id, (rejection) => this.run(client, payload, operation, rejection)),
+    });
+    connection.once('close', () => {
+      client.leave();
+      graphql.end();
+    });
+    socket.on('message', (data) => {
+      dropSlowReader();
+      count(1);
+      if (socket.readyState !== socket.OPEN) return;
+      graphql.receive(String(data)).catch((error) => {
+        report(error);
+        graphql.end();
+        socket.close(CloseCode.InternalServerError, 'Internal server error');
+      });
+    });
     connection.on('data', ({ length }) => count(length / MESSAGE_BYTES));
     socket.on('ping', () => {
       dropSlowReader();
@@ -259,7 +204,6 @@ export class WebSockets {
     });
     // Ignores errors from invalid frames and oversized messages: ws itself closes the connection with the right code.
     socket.on('error', () => undefined);
-    socket.once('close', (code, reason) => void closed(code, String(reason)).catch(report));
   }
 
   /** Handles `connection_init`. The message may contain a key, since browsers cannot set headers of the upgrade request. */
@@ -298,11 +242,15 @@ export class WebSockets {
    * @param rejection the error if load shedding or the limit per caller rejects the operation. Such an operation is not
    * charged.
    */
-  private async run(client: Client, payload: unknown, rejection: ProblemError | undefined): Promise<LiveResult> {
+  private async run(
+    client: Client,
+    payload: SubscribePayload,
+    operation: ConnectionOperation,
+    rejection: ProblemError | undefined,
+  ): Promise<LiveResult> {
     const { limits, accessLog, requests, requestOf } = this.options;
+    const { deadline } = operation;
     const started = performance.now();
-    const deadline = new Deadline(requests.limitMs);
-    client.running.add(deadline);
     let { caller } = client;
     let problem: unknown = rejection;
     try {
@@ -312,31 +260,31 @@ export class WebSockets {
     }
     const incoming: Incoming = { id: randomUUID(), caller, meter: new Meter(limits, caller), deadline };
     const request = requestOf(incoming);
-    let live: LiveResult;
+    let result: LiveResult;
     try {
       if (problem) throw problem;
-      live = await this.options.live.run(payload, request, client.key);
+      result = await this.options.live.run(payload, request, client.key);
     } catch (error) {
-      live = { result: refusal(error, { request }) };
+      result = refusal(error, { request });
     } finally {
-      client.running.delete(deadline);
       deadline.end();
     }
-    const { result } = live;
     const isQuery =
       !(result instanceof RunningSubscription) && !incoming.observation?.operation?.startsWith('mutation ');
     const unread = isQuery ? requests.unsent.rejectionOf(caller.id) : undefined;
-    if (unread) live = { result: refusal(unread, { request }) };
-    if (!rejection && !(live.result instanceof RunningSubscription) && live.result.status < 500) {
+    if (unread) result = refusal(unread, { request });
+    if (!rejection && !(result instanceof RunningSubscription) && result.status < 500) {
       const limited = limitError(await request.meter.take(1));
-      if (limited && live.result.status !== 429) live = { result: refusal(limited, { request }) };
+      if (limited && result.status !== 429) result = refusal(limited, { request });
     }
-    const { operation = 'graphql', name: operationName, worst } = incoming.observation ?? {};
-    const status = live.result instanceof RunningSubscription ? 200 : live.result.status;
-    const told = { operation, operationName, status, code: worst?.code, ms: performance.now() - started };
+    const { operation: label = 'graphql', name: operationName, worst: reported } = incoming.observation ?? {};
+    // If the client has ended the operation, its cancellation is not an error.
+    const worst = operation.isOver ? undefined : reported;
+    const status = operation.isOver || result instanceof RunningSubscription ? 200 : result.status;
+    const told = { operation: label, operationName, status, code: worst?.code, ms: performance.now() - started };
     const entry = { requestId: incoming.id, method: 'WEBSOCKET', caller: caller.id, ...told };
     accessLog.record(entry, isBanned(status, request.meter), worst && { ...worst, interface: 'graphql' });
-    return live;
+    return result;
   }
 
   /**
@@ -411,23 +359,6 @@ class MessageCounter {
   }
 }
 
-/** Checks that graphql-ws can handle a message without throwing or recursing too deeply. @returns the fault, if any. */
-function faultIn(text: string): string | undefined {
-  let message: { type?: unknown } | null;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return 'Invalid message received';
-  }
-  if (!SENT_BY_CLIENTS.includes(message?.type)) return 'Invalid message received';
-  return isDeeper(message, MAX_DEPTH) ? `A message has at most ${MAX_DEPTH} nesting levels` : undefined;
-}
-
-function isDeeper(value: unknown, most: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1));
-}
-
 /**
  * The key in the parameters of `connection_init`: the parameter `apiKey`, or a parameter with the name of an HTTP header for
  * keys. Names are case-insensitive.
@@ -439,15 +370,4 @@ function keyIn(params: Params): string | undefined {
     if (value !== null && value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : '';
   }
   return headers.apikey ?? presentedKey({ headers });
-}
-
-/**
- * Converts a result for graphql-ws. The result of a rejected operation becomes an array of errors, which graphql-ws sends as
- * an `error` message.
- */
-function executed({ result, document, operationName }: LiveResult, schema: GraphQLSchema): Executed | GraphQLError[] {
-  const outcome = result instanceof RunningSubscription ? undefined : result;
-  if (!document || (outcome && outcome.status !== 200))
-    return (outcome?.body.errors ?? []).map((e) => Object.assign(new GraphQLError(e.message), { toJSON: () => e }));
-  return { schema, document, operationName, result: (outcome?.body ?? result) as OperationResult };
 }
