@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import { reasonOf } from './failures';
+import { BEGIN, withoutTimeLimits } from './session-settings';
 
 /** A driver's connection: `script` runs several statements, `rows` runs one query on the same connection. */
 export interface MigrationConnection {
@@ -95,17 +96,16 @@ async function applyNext(connection: MigrationConnection, migrations: Migration[
 /** Returns the first migration that is not applied. */
 async function pending(connection: MigrationConnection, migrations: Migration[]): Promise<Migration | undefined> {
   const applied = await connection.rows(
-    'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+    'select migration_name, checksum, finished_at is not null as is_finished from _prisma_migrations where rolled_back_at is null',
   );
   return migrations.find((migration) => !isApplied(migration, applied));
 }
 
 /** Runs `work` in a transaction that holds the advisory lock. Creates the migrations table if needed. */
 async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
-  await connection.script('begin');
   try {
     // There is no time limit, since a migration may take long, and other instances that start meanwhile wait for it.
-    await connection.script("set local statement_timeout to 0; set local timezone to 'UTC'");
+    await connection.script(`${BEGIN}; ${withoutTimeLimits('transaction')}; set local timezone to 'UTC'`);
     await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
     await connection.script(LEDGER);
     const result = await work();
@@ -122,7 +122,7 @@ async function alone<T>(connection: MigrationConnection, work: () => Promise<T>)
 function isApplied({ name, checksum }: Migration, applied: Record<string, unknown>[]): boolean {
   const entry = applied.find((row) => row.migration_name === name);
   if (!entry) return false;
-  if (!entry.finished_at) {
+  if (!entry.is_finished) {
     throw new Error(
       `Migration ${name} failed earlier. Repair the database, then mark it in _prisma_migrations as rolled back.`,
     );

@@ -8,7 +8,14 @@ import { until } from '../helper/until';
 import { CAN_START_PGBOUNCER, PgBouncer } from './pgbouncer';
 
 const RENAME = 'mutation { updateCategory(id: 1, input: { name: "Hounds" }) { name } }';
-const SETTINGS = ['jit', 'statement_timeout', 'random_page_cost', 'timezone'];
+/** Defaults of the server's sessions that would change what the gateway reads or writes. */
+const HOSTILE = {
+  timezone: 'Asia/Tokyo',
+  datestyle: 'SQL, DMY',
+  standard_conforming_strings: 'off',
+  default_transaction_isolation: 'serializable',
+};
+const SETTINGS = ['jit', 'statement_timeout', 'lock_timeout', 'random_page_cost', ...Object.keys(HOSTILE)];
 
 const onServers = CAN_START_POSTGRES && CAN_START_PGBOUNCER ? describe : describe.skip;
 
@@ -18,8 +25,7 @@ onServers('with pgbouncer=true behind PgBouncer in transaction mode', () => {
   let gateway: Gateway;
   let direct: Client;
   beforeAll(async () => {
-    // Times would be wrong if the gateway used the server's time zone instead of UTC.
-    postgres = await PostgresServer.start({ timezone: 'Asia/Tokyo' });
+    postgres = await PostgresServer.start(HOSTILE);
     direct = await postgres.connect();
     pooler = await PgBouncer.start(postgres.url, { pool_mode: 'transaction', default_pool_size: 9 });
     gateway = await start();
@@ -52,14 +58,24 @@ onServers('with pgbouncer=true behind PgBouncer in transaction mode', () => {
     await second.close();
   });
 
-  test('times are read as they were written, whatever the time zone of the server', async () => {
+  test('times are read as they were written, whatever the time zone and date style of the server', async () => {
     const shipDate = '2026-12-24T23:30:00.125Z';
     const written = await gateway.data(`mutation { placeOrder(input: { shipDate: "${shipDate}" }) { id shipDate } }`);
     expect(written).toMatchObject({ placeOrder: { shipDate } });
     const id = String(written.placeOrder?.id);
     expect(await gateway.data(`{ order(id: ${id}) { shipDate } }`)).toEqual({ order: { shipDate } });
-    const { rows } = await direct.query('select ship_date from orders where id = $1', [id]);
-    expect(rows[0].ship_date.toISOString()).toBe(shipDate);
+    const select = 'select extract(epoch from ship_date) * 1000 as time from orders where id = $1';
+    const { rows } = await direct.query(select, [id]);
+    expect(new Date(Number(rows[0].time)).toISOString()).toBe(shipDate);
+  });
+
+  test('a key is rejected once it has expired, whatever the date style of the server', async () => {
+    const expiresAt = new Date(Date.now() + 1_000).toISOString();
+    const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 10, perDay: 10, expiresAt });
+    const status = async () => (await gateway.server.inject({ url: '/pets', headers })).statusCode;
+    expect(await status()).toBe(200);
+    await until(async () => Date.now() > Date.parse(expiresAt));
+    expect(await status()).toBe(401);
   });
 
   test('the gateway does not change the session settings of other clients', async () => {

@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, re
 import { dirname, join } from 'node:path';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
+import { FORMATS } from '../session-settings';
 import { CLUSTER, makeDataDirectory, PRIVATE } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { DiskSpace } from './disk-space';
@@ -131,9 +132,8 @@ export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' 
   }: typeof import('@electric-sql/pglite/contrib/pg_trgm') = require('@electric-sql/pglite/contrib/pg_trgm');
   const startParams = [...PGlite.defaultStartParams, ...LOG];
   const engine = await PGlite.create({ ...options, startParams, extensions: { pg_trgm } });
-  // Prisma writes and reads timestamps as if every session were in UTC; PGlite defaults to this process's time zone. Table
-  // pages are in memory, so random access is cheap. With the default `random_page_cost` of 4, the planner would scan 10,000
-  // pets to find the pets with a rare status.
-  await engine.exec("set timezone to 'UTC'; set random_page_cost to 1.1");
+  // Table pages are in memory, so random access is cheap. With the default `random_page_cost` of 4, the planner would scan
+  // 10,000 pets to find the pets with a rare status.
+  await engine.exec(`${FORMATS}; set random_page_cost to 1.1`);
   return engine;
 }

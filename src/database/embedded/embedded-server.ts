@@ -19,7 +19,7 @@ const states = new WeakMap<ClientBase, ConnectionState>();
  */
 export class EmbeddedServer implements Server {
   readonly Client: typeof Client;
-  readonly requirement = '';
+  readonly preamble = '';
   readonly isPooled = false;
   readonly isRemote = false;
   private isClosing = false;

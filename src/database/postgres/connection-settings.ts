@@ -1,8 +1,9 @@
 import { type ClientBase, Pool } from 'pg';
+import { withoutTimeLimits } from '../session-settings';
 import { type Server, setUp } from './server';
 
-/** Prisma writes and reads timestamps as if every session were in UTC. PgBouncer keeps this setting for each client. */
-const TIME_ZONE = "set timezone to 'UTC'";
+/** The default of PostgreSQL. At other levels a statement outside of a transaction may fail because of a concurrent change. */
+const ISOLATION = "set default_transaction_isolation to 'read committed'";
 
 /**
  * Planner settings for lists, which read few rows of large tables. JIT compilation costs more than it saves. The planner may
@@ -20,13 +21,13 @@ const KEEP_ALIVE =
   'set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5; set tcp_keepalives_count to 3; set tcp_user_timeout to 30000';
 
 /**
- * The SQL that a new connection runs first. The server ends a statement after `ms` milliseconds. It also ends a transaction
- * whose client is silent for that long, since the transaction holds locks. Behind a pooler most settings are left out, since
- * they would also apply to other clients.
+ * The SQL that a connection for requests runs first. The server ends a statement after `ms` milliseconds. It also ends a
+ * transaction whose client is silent for that long, since the transaction holds locks. Behind a pooler most settings are left
+ * out, since they would also apply to other clients.
  */
-export function settingsFor({ requirement, isPooled }: Pick<Server, 'requirement' | 'isPooled'>, ms: number): string {
-  if (isPooled) return `${requirement}; ${TIME_ZONE}`;
-  return `${requirement}; ${TIME_ZONE}; ${PLANNER}; ${KEEP_ALIVE}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
+export function settingsFor({ preamble, isPooled }: Pick<Server, 'preamble' | 'isPooled'>, ms: number): string {
+  if (isPooled) return preamble;
+  return `${preamble}; ${ISOLATION}; ${PLANNER}; ${KEEP_ALIVE}; ${withoutTimeLimits('session')}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
 
 /** Time limit for connecting, and for each response of the server, in milliseconds. */
@@ -37,10 +38,10 @@ const PROBE_MS = 1_000;
  * report the server as down when all other connections are merely busy. The connection stays open. It is replaced if it
  * breaks, or if a remote server does not respond.
  */
-export function openProbe({ Client, requirement, isRemote }: Server): Pool {
+export function openProbe({ Client, preamble, isRemote }: Server): Pool {
   const ms = isRemote ? PROBE_MS : undefined;
   const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: ms, query_timeout: ms };
-  const onConnect = (client: ClientBase) => setUp(client, requirement, ms);
+  const onConnect = (client: ClientBase) => setUp(client, preamble, ms);
   // The pool replaces a connection that breaks; without a listener the event would crash the process.
   return new Pool({ Client, onConnect, ...limits }).on('error', () => undefined);
 }

@@ -1,6 +1,7 @@
 import { Client, type ClientConfig, type PoolClient } from 'pg';
 import type { Deadline } from '../deadline';
 import type { Release } from '../fair-semaphore';
+import { FORMATS } from '../session-settings';
 import { CancelRequests } from './cancel-request';
 import { settingsFor } from './connection-settings';
 import { type ConnectionString, parseConnectionString } from './connection-string';
@@ -21,7 +22,7 @@ export class PostgresServer implements Server {
   /** Host, port and database, without user and password: `db.example.org:5432/petstore`. */
   readonly place: string;
   readonly Client: typeof Client;
-  readonly requirement: string;
+  readonly preamble: string;
   readonly isPooled: boolean;
   readonly isRemote = true;
   private readonly cancelRequests = new CancelRequests(() => this.configNow());
@@ -33,7 +34,7 @@ export class PostgresServer implements Server {
     this.string = parseConnectionString(url);
     this.place = this.string.place;
     this.isPooled = this.string.isPooled;
-    this.requirement = this.string.mustTakeWrites ? REFUSE_READ_ONLY : '';
+    this.preamble = this.string.mustTakeWrites ? `${FORMATS}; ${REFUSE_READ_ONLY}` : FORMATS;
     this.config = this.string.config();
     const server = this;
     this.Client = class extends Client {
@@ -83,7 +84,7 @@ export class PostgresServer implements Server {
   async connect(ms: number): Promise<Client> {
     const client = await new this.Client({ connectionTimeoutMillis: ms }).connect();
     try {
-      await setUp(client, this.requirement, ms);
+      await setUp(client, this.preamble, ms);
     } catch (error) {
       await client.end();
       throw error;

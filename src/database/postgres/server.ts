@@ -7,10 +7,10 @@ export interface Server {
   /** The class of connections to this server. The class supplies the server's address, so callers do not pass it. */
   readonly Client: typeof Client;
   /**
-   * SQL that fails on a read-only server, if the URL requires a server that accepts writes; otherwise empty. A new
-   * connection runs this SQL first.
+   * The SQL that every new connection runs first. It fails on a read-only server if the URL requires a server that accepts
+   * writes.
    */
-  readonly requirement: string;
+  readonly preamble: string;
   /** Whether a pooler assigns a server connection to each transaction. Settings then do not last for a session. */
   readonly isPooled: boolean;
   /**
@@ -18,7 +18,10 @@ export interface Server {
    * keeps the connections to it.
    */
   readonly isRemote: boolean;
-  /** The SQL that a connection for requests runs first. @param ms the time limit of its statements, in milliseconds. */
+  /**
+   * The SQL that a connection for requests runs first; it includes `preamble`.
+   * @param ms the time limit of its statements, in milliseconds.
+   */
   settings(ms: number): string;
   /**
    * If the deadline passes before a checked-out connection is released, ends the statement on the connection. The embedded

@@ -4,6 +4,7 @@ import type { Deadline } from '../deadline';
 import type { OpenTransaction } from '../engine';
 import { failureOf } from '../failures';
 import type { Prisma } from '../generated/client';
+import { BEGIN } from '../session-settings';
 import { statement } from '../statement';
 import { exactDate, notePrepared, runPrepared } from './prepared-query';
 import type { PrismaConnection, PrismaConnections } from './prisma-connection';
@@ -69,7 +70,7 @@ export class PostgresTransaction implements OpenTransaction {
     stream.cork();
     try {
       // An error of BEGIN can be ignored: it occurs only if the connection is lost, and the next statement then fails, too.
-      this.client.query('begin').catch(() => undefined);
+      this.client.query(BEGIN).catch(() => undefined);
       return run(this);
     } finally {
       stream.uncork();
