@@ -1,9 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../database/database';
-import type { ApiKey } from '../database/generated/client';
-import type { Keys } from '../http/caller';
-import { type Account, keyCaller } from './caller';
-import { isSame, parseKey, validUntil } from './key-format';
+import { Deadline, Ended } from '../database/deadline';
+import { failureOf } from '../database/failures';
+import { statement } from '../database/statement';
+import { ProblemError } from '../errors/errors';
+import type { Keys, Origin } from '../http/caller';
+import type { LookUps } from '../rate-limit/look-ups';
+import { type Account, keyCaller, type StoredKey } from './caller';
+import { hasEnded, isSame, parseKey, type StoredSecrets, validUntil } from './key-format';
 
 /**
  * How long a look-up is cached, in milliseconds. If another instance revokes a key, this instance rejects it within this
@@ -16,13 +20,32 @@ const MAX_KEYS = 10_000;
 
 const NO_KEY = 'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.';
 const UNKNOWN_KEY = 'The API key is unknown, or its secret is wrong.';
+/** One instance for all requests, since a stack trace is expensive. The cause is logged by `onFailure`. */
+const NOT_CHECKED = new ProblemError(
+  'SERVICE_UNAVAILABLE',
+  'The key cannot be checked at the moment. Try again shortly.',
+);
 
-/** A cached look-up. */
+/** Selects a key. Times are numbers, since the text of a time depends on settings of the session. */
+const READ = statement(`select id, name, plan::text, scopes::text[], per_minute as "perMinute", per_day as "perDay",
+  secret_hash as "secretHash", previous_secret_hash as "previousSecretHash",
+  ${milliseconds('previous_secret_until')} as "previousSecretUntil", ${milliseconds('created_at')} as "createdAt",
+  ${milliseconds('expires_at')} as "expiresAt", ${milliseconds('revoked_at')} as "revokedAt",
+  ${milliseconds('last_used_at')} as "lastUsedAt" from api_keys where id = $1`);
+
+const TIMES = ['previousSecretUntil', 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const;
+
+/** A row of the query. Its times are milliseconds since the Unix epoch. */
+type Row = StoredSecrets & Omit<StoredKey, (typeof TIMES)[number]> & Record<(typeof TIMES)[number], bigint | null>;
+
+/** The latest look-up of an id. */
 interface Entry {
   readonly id: string;
   /** `undefined` if there is no key with this id. */
-  readonly key: ApiKey | undefined;
+  readonly key: (StoredKey & StoredSecrets) | undefined;
   readonly caller: Account | undefined;
+  /** In `performance.now()` time; `-Infinity` after a change of the key. */
+  readAt: number;
   lastUseSavedAt: number;
   /** Whether the key was looked up again because a secret did not match the previously cached entry. */
   isRechecked: boolean;
@@ -36,50 +59,61 @@ interface Verified {
   readonly endsAt: number;
 }
 
-/** Finds callers by their API keys, with a cache. */
+export interface KeyCacheOptions {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Time limit of a look-up, in milliseconds. */
+  readonly lookUpMs: number;
+  readonly lookUps: LookUps;
+  /** Called for each look-up that fails because the database is unavailable or too slow. */
+  onFailure(error: unknown): void;
+}
+
+/**
+ * Finds callers by their API keys, with a cache. The entry of a key stays in memory when it is outdated, so a key that was
+ * valid before is known: it is looked up again as its own caller, without the limits for unknown keys.
+ */
 export class KeyCache implements Keys {
-  private readonly entries = new LRUCache<string, Entry>({
-    max: MAX_KEYS,
-    ttl: CACHED_MS,
-    // Without this option, lru-cache would start a timer to cache the current time.
-    ttlResolution: 0,
-    perf: performance,
-    fetchMethod: (id) => this.read(id),
-    // If a key changes during a look-up, the look-up still returns its result but does not cache it.
-    ignoreFetchAbort: true,
-    noDeleteOnFetchRejection: true,
-  });
+  private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
+  /** The ids without a key. They are kept apart, so that invented ids do not evict keys. */
+  private readonly missing = new LRUCache<string, Entry>({ max: MAX_KEYS });
+  /** Look-ups in progress. Concurrent look-ups of a full key share one. Unknown keys wait with their address first. */
+  private readonly reading = new Map<string, Promise<Entry>>();
+  /** The number of changes by this instance. A look-up that began before a change is not cached. */
+  private changes = 0;
   /** The last verified key of each connection. If the client sends the same key again, the key is not hashed. */
   private readonly verified = new WeakMap<object, Verified>();
 
   constructor(
     private readonly database: Database,
-    private readonly now: () => number,
+    private readonly options: KeyCacheOptions,
   ) {}
 
   /**
    * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Returns no
    * promise if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since
    * another instance may have rotated it.
-   * @param connection the connection of the request; a verified key is cached with it.
+   * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`.
    */
-  recognise(presented: string, connection?: object): Account | undefined | Promise<Account | undefined> {
+  recognise(presented: string, { address, connection }: Origin): Account | undefined | Promise<Account | undefined> {
     const verified = connection && this.verified.get(connection);
-    if (verified && this.entries.get(verified.entry.id) === verified.entry && isSame(verified.fullKey, presented))
-      return this.admit(verified.entry, verified.endsAt);
+    if (verified && isFresh(verified.entry) && this.entries.get(verified.entry.id) === verified.entry)
+      if (isSame(verified.fullKey, presented)) return this.admit(verified.entry, verified.endsAt);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
+    const { id } = parsed;
     const check = (entry: Entry, endsAt = validUntil(parsed.secret, entry.key)) => {
       if (connection && endsAt > 0) this.verified.set(connection, { fullKey: presented, entry, endsAt });
       return this.admit(entry, endsAt);
     };
-    const known = this.entries.get(parsed.id);
-    if (known) {
-      const endsAt = validUntil(parsed.secret, known.key);
-      if (endsAt > 0 || !known.key || known.isRechecked) return check(known, endsAt);
-    }
-    return this.entries.forceFetch(parsed.id, { forceRefresh: known !== undefined }).then((entry) => {
-      if (known) entry.isRechecked = true;
+    const known = this.entries.get(id) ?? this.missing.get(id);
+    const endsAt = known ? validUntil(parsed.secret, known.key) : -Infinity;
+    const isKnown = endsAt > 0;
+    const isCurrent = known !== undefined && isFresh(known);
+    if (isCurrent && (isKnown || !known.key || known.isRechecked)) return check(known, endsAt);
+    const look = isKnown ? this.lookUp(presented, id, id) : this.lookUpUnknown(presented, id, address);
+    return look.then((entry) => {
+      if (isCurrent) entry.isRechecked = true;
       return check(entry);
     });
   }
@@ -92,15 +126,18 @@ export class KeyCache implements Keys {
     const parsed = parseKey(presented);
     if (!parsed) return NO_KEY;
     const key = this.entries.get(parsed.id)?.key;
-    const now = this.now();
-    if (validUntil(parsed.secret, key) <= now || !key) return UNKNOWN_KEY;
+    if (!(validUntil(parsed.secret, key) > this.options.now()) || !key) return UNKNOWN_KEY;
     if (key.revokedAt) return 'The API key was revoked.';
     return key.expiresAt ? `The API key expired on ${key.expiresAt.toISOString()}.` : UNKNOWN_KEY;
   }
 
-  /** Removes a key from the cache after a change by this instance. */
+  /** Makes the next use of a key look it up, after a change by this instance. */
   forget(id: string): void {
-    this.entries.delete(id);
+    const entry = this.entries.get(id);
+    if (entry) entry.readAt = -Infinity;
+    this.missing.delete(id);
+    this.reading.clear();
+    this.changes += 1;
   }
 
   /**
@@ -110,21 +147,59 @@ export class KeyCache implements Keys {
   private admit(entry: Entry, endsAt: number): Account | undefined {
     const { key, caller } = entry;
     if (!key || !caller) return undefined;
-    const now = this.now();
-    if (endsAt <= now || key.revokedAt || (key.expiresAt && key.expiresAt.getTime() <= now)) return undefined;
+    const now = this.options.now();
+    if (!(endsAt > now) || hasEnded(key, now)) return undefined;
     if (now - entry.lastUseSavedAt > LAST_USE_MS) this.saveLastUse(key.id, entry, now);
     return caller;
   }
 
-  private async read(id: string): Promise<Entry> {
-    const key = (await this.database.prisma.apiKey.findUnique({ where: { id } })) ?? undefined;
-    return {
+  private lookUpUnknown(presented: string, id: string, address: string): Promise<Entry> {
+    return this.join(`${address} ${id}`, () =>
+      this.options.lookUps.run(address, () => this.lookUp(presented, id, address)),
+    );
+  }
+
+  /** @param caller on whose behalf the database is read. */
+  private lookUp(presented: string, id: string, caller: string): Promise<Entry> {
+    return this.join(presented, () => this.read(id, caller));
+  }
+
+  private join(name: string, run: () => Promise<Entry>): Promise<Entry> {
+    const running = this.reading.get(name);
+    if (running) return running;
+    const started = run().finally(() => {
+      if (this.reading.get(name) === started) this.reading.delete(name);
+    });
+    this.reading.set(name, started);
+    return started;
+  }
+
+  private async read(id: string, caller: string): Promise<Entry> {
+    const { changes } = this;
+    const readAt = performance.now();
+    const deadline = new Deadline(this.options.lookUpMs);
+    const rows = await this.database
+      .sessionFor({ caller, deadline })
+      .query<Row>(READ, [id])
+      .catch((error: unknown) => {
+        // An unknown error may be a bug. It is logged in full with its request.
+        if (!failureOf(error) && !(error instanceof Ended)) throw error;
+        this.options.onFailure(error);
+        throw NOT_CHECKED;
+      });
+    const key = rows[0] && keyOf(rows[0]);
+    const entry: Entry = {
       id,
       key,
       caller: key && keyCaller(withoutHashes(key)),
+      readAt,
       lastUseSavedAt: key?.lastUsedAt?.getTime() ?? 0,
       isRechecked: false,
     };
+    if (changes !== this.changes) return entry;
+    (key ? this.entries : this.missing).set(id, entry);
+    (key ? this.missing : this.entries).delete(id);
+    return entry;
   }
 
   /** Does not wait for the update. If the update fails, a later use is recorded instead. */
@@ -136,6 +211,28 @@ export class KeyCache implements Keys {
   }
 }
 
-function withoutHashes({ secretHash: _, previousSecretHash: __, ...rest }: ApiKey) {
+function withoutHashes({ secretHash: _, previousSecretHash: __, ...rest }: StoredKey & StoredSecrets): StoredKey {
   return rest;
+}
+
+function isFresh({ readAt }: Entry): boolean {
+  return performance.now() - readAt < CACHED_MS;
+}
+
+function keyOf(row: Row): StoredKey & StoredSecrets {
+  const date = (time: bigint | null) => (time === null ? null : new Date(Number(time)));
+  const { previousSecretUntil, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest } = row;
+  return {
+    ...rest,
+    createdAt: new Date(Number(createdAt)),
+    previousSecretUntil: date(previousSecretUntil),
+    expiresAt: date(expiresAt),
+    revokedAt: date(revokedAt),
+    lastUsedAt: date(lastUsedAt),
+  };
+}
+
+/** SQL for a time in milliseconds since the Unix epoch. */
+function milliseconds(column: string): string {
+  return `(extract(epoch from ${column}) * 1000)::bigint`;
 }

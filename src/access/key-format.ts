@@ -54,6 +54,11 @@ export function validUntil(secret: string, stored: StoredSecrets | undefined): n
   return (isPrevious && stored?.previousSecretUntil?.getTime()) || -Infinity;
 }
 
+/** Whether a key is revoked or has expired at `now`, in milliseconds since the Unix epoch. An invalid date counts as past. */
+export function hasEnded({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: number): boolean {
+  return revokedAt !== null || (expiresAt !== null && !(Number(expiresAt) > now));
+}
+
 /** Compares texts in constant time. The time taken reveals only their lengths. */
 export function isSame(a: string, b: string): boolean {
   if (a.length !== b.length) return false;

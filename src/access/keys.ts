@@ -8,7 +8,7 @@ import { checkInput, rulesOf } from '../graphql/bounds';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
 import type { StoredKey } from './caller';
 import type { KeyCache } from './key-cache';
-import { formatKey, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
+import { formatKey, hasEnded, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';
 
 /** Omits the hashes of secrets from a query. Only verification and rotation need the hashes. */
@@ -75,7 +75,7 @@ export class ApiKeyService {
       await lock(tx, 'apiKeys');
       const known = await tx.prisma.apiKey.findUnique({ where: { id } });
       if (!known) throw unknownKey(id);
-      if (known.revokedAt || (known.expiresAt && known.expiresAt.getTime() <= now)) throw endedKey(known);
+      if (hasEnded(known, now)) throw endedKey(known);
       const previous = {
         previousSecretHash: graceSeconds ? known.secretHash : null,
         previousSecretUntil: graceSeconds ? new Date(now + graceSeconds * 1000) : null,
@@ -228,7 +228,7 @@ export function ensureAdminKey(
   return database.transaction(async (tx) => {
     await lock(tx, 'apiKeys');
     const known = await tx.prisma.apiKey.findFirst(given === undefined ? undefined : { where: { id: key.id } });
-    if (known && given !== undefined && validUntil(key.secret, known) <= now)
+    if (known && given !== undefined && !(validUntil(key.secret, known) > now))
       throw new Error(`ADMIN_API_KEY has a different secret from the existing key ${key.id}.`);
     if (known) return undefined;
     await tx.prisma.apiKey.create({ data: adminKey(key) });

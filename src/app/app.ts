@@ -22,6 +22,7 @@ import { buildSchema, type SchemaParts } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted-documents';
 import { AccessLog } from '../http/access-log';
 import { Drain } from '../http/drain';
+import { FailureLog } from '../http/failure-log';
 import { LiveOperations } from '../http/live/live-operations';
 import { type AccessRule, writesFromHere } from '../http/local-access';
 import { createLogger } from '../http/logger';
@@ -31,6 +32,7 @@ import { RequestsInProgress } from '../http/requests-in-progress';
 import { type ConnectionLimits, createServer } from '../http/server';
 import { createPortal } from '../portal/routes';
 import { Limiter, type OnUsage } from '../rate-limit/limiter';
+import { LookUps } from '../rate-limit/look-ups';
 import { RedisStore } from '../rate-limit/redis-store';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { connectForEvents, connectRedis, faultOf } from '../redis/redis-client';
@@ -88,14 +90,21 @@ async function compose(
   domainsOf: typeof gatewayDomains,
   opened: Opened,
 ): Promise<App> {
-  const keys = new KeyCache(database, now);
-  const apiKeys = new ApiKeyService(keys, now);
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const usage = createUsage(database, logger, now);
   opened.push(() => usage.recorder.stop());
   const limits = await createLimiter(config, logger, now, usage.recorder.count);
   opened.push(() => limits.close());
   await limits.start();
+  const failures = new FailureLog(logger, 'API keys could not be looked up');
+  opened.push(() => failures.close());
+  const keys = new KeyCache(database, {
+    now,
+    lookUpMs: config.REQUEST_TIMEOUT_MS,
+    lookUps: new LookUps(limits),
+    onFailure: (error) => failures.add(error),
+  });
+  const apiKeys = new ApiKeyService(keys, now);
   const domains = domainsOf({ apiKeys, limits, usage: usage.service });
   const { tables, errors, rest } = domains;
   const columns = tables.flatMap((table) => Object.entries(table.columns));

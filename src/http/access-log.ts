@@ -10,6 +10,7 @@ import type { Deadline } from '../database/deadline';
 import type { Told } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import type { Observer } from '../graphql/context';
+import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import type { Meter } from '../rate-limit/meter';
 import type { Interface, Metrics, ObservedError } from './metrics';
 
@@ -102,8 +103,9 @@ const MAX_BATCH = 256;
 
 /**
  * Logs one line per answered request, and records the request in the metrics. Lines contain no query strings and no headers,
- * since these may hold secrets. Requests of callers that are already banned are counted in the metrics but not logged, since
- * their log lines could fill the disk. Successful health checks and metrics scrapes are logged at the level `debug`.
+ * since these may hold secrets. Requests of callers that are already banned, and requests over the limit on look-ups of keys,
+ * are counted in the metrics but not logged, since their log lines could fill the disk. Successful health checks and metrics
+ * scrapes are logged at the level `debug`.
  *
  * Lines are written in batches, which saves 5 % of a small request's CPU time. Lines in a batch are lost only if the process
  * is killed.
@@ -140,7 +142,7 @@ export class AccessLog extends LogController {
 
   /** Logs a response after it was sent, and records it in the metrics. */
   logResponse(request: FastifyRequest, reply: FastifyReply): void {
-    const { id: requestId, method, url, caller, meter, observation } = request;
+    const { id: requestId, method, url, caller, meter, observation, keyProblem } = request;
     const operation = operationOf(request);
     const operationName = observation?.name === operation ? undefined : observation?.name;
     const { statusCode: status, elapsedTime: ms } = reply;
@@ -151,7 +153,12 @@ export class AccessLog extends LogController {
     // This response was an event stream. Its duration is not recorded here, since `observeStart` has already recorded the
     // time until the stream began.
     if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
-    else this.record(entry, isBanned(status, meter), error && { ...error, interface: interfaceOf(request) });
+    else
+      this.record(
+        entry,
+        isBanned(status, meter) || keyProblem === TOO_MANY_LOOK_UPS,
+        error && { ...error, interface: interfaceOf(request) },
+      );
   }
 
   /** Records the time until an event stream began as the duration of its request. */
@@ -160,14 +167,14 @@ export class AccessLog extends LogController {
   }
 
   /**
-   * Records a request or operation in the metrics, and logs it unless its caller was already banned.
-   * @param isOfBanned whether the caller was already banned.
+   * Records a request or operation in the metrics, and logs it unless it may be part of a flood.
+   * @param isFlood whether the caller was already banned, or has sent too many unknown keys.
    * @param error the error with the highest status.
    */
-  record(entry: AccessEntry, isOfBanned: boolean, error?: ObservedError): void {
+  record(entry: AccessEntry, isFlood: boolean, error?: ObservedError): void {
     this.metrics.observe(entry.operation, error?.status ?? entry.status, entry.ms);
     if (error) this.metrics.observeError(error);
-    if (!isOfBanned) this.write(entry);
+    if (!isFlood) this.write(entry);
   }
 
   /** Writes the buffered lines when the server closes or the process exits. */

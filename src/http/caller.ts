@@ -3,7 +3,9 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import { subjectOfAddress } from '../rate-limit/client-address';
+import { limitError } from '../rate-limit/limit-problem';
 import type { Limiter } from '../rate-limit/limiter';
+import { LOOK_UP_RETRY_AFTER, TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 
@@ -22,22 +24,30 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * How a request that runs no operation is charged. By default it counts against the quota. `free` requests use no quota,
-     * but have a separate limit. `unmetered` requests (health, metrics) are neither charged nor limited. With either value,
+     * but have a separate limit. `unmetered` requests (health, metrics) are not charged if they succeed. With either value,
      * requests with a wrong key are served too, unless the route's `reject` rejects them.
      */
     metering?: 'free' | 'unmetered';
-    /** Whether the response is the same for every caller. If so, keys are not looked up. */
+    /** Whether the response is the same for every caller. If so, keys are not looked up, and bans do not apply. */
     isPublic?: boolean;
   }
+}
+
+/** Where a key came from. */
+export interface Origin {
+  /** The client's address as a rate-limit subject. Keys that this instance does not know are looked up on its behalf. */
+  readonly address: string;
+  /** The connection on which the client sent the key. A verified key is cached with it. */
+  readonly connection?: object;
 }
 
 /** Finds callers by their keys. */
 export interface Keys {
   /**
    * Finds the caller with this key; `undefined` if the key is rejected. Returns no promise if the key is cached.
-   * @param connection the connection on which the client sent the key.
+   * @throws ProblemError `RATE_LIMITED` ({@link TOO_MANY_LOOK_UPS}) or `SERVICE_UNAVAILABLE`, if the key was not checked.
    */
-  recognise(key: string, connection?: object): Caller | undefined | Promise<Caller | undefined>;
+  recognise(key: string, origin: Origin): Caller | undefined | Promise<Caller | undefined>;
   /** Explains, in a text for the response, why {@link recognise} has just rejected a key. */
   rejectionReason(key: string): string;
 }
@@ -62,19 +72,20 @@ const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 export function identifyCallers({ keys, limits, anonymousCaller }: Identification): onRequestHookHandler {
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
-  // Requests with a wrong key are charged to the client's address, so guessing keys uses up the quota of that address.
   const anonymous = ({ ip, headers }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip), headers);
   const identify = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;
     request.meter = new Meter(limits, caller);
   };
-  const settle = (request: FastifyRequest, key: string, caller: Caller | undefined) => {
-    if (!caller) request.keyProblem = new ProblemError('UNAUTHENTICATED', keys.rejectionReason(key));
+  const settle = async (request: FastifyRequest, key: string, recognised: ReturnType<Keys['recognise']>) => {
+    const caller = await recognised;
     identify(request, caller ?? anonymous(request));
+    if (!caller) request.keyProblem = await rejectKey(request.meter, keys.rejectionReason(key));
   };
 
-  return (request, _reply, done) => {
-    const key = presentedKey(request);
+  return (request, reply, done) => {
+    // Browsers send no keys with preflights, and every preflight is answered.
+    const key = request.method === 'OPTIONS' ? undefined : presentedKey(request);
     if (key === undefined) {
       identify(request, anonymous(request));
       return done();
@@ -83,27 +94,35 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
     // During overload no keys are looked up. The exception is `/metrics`, which requires a key and is served even during
     // overload.
     const isChecked = !isPublic && (!request.isShed || metering === 'unmetered');
-    const caller = isChecked ? keys.recognise(key, request.raw.socket) : undefined;
-    if (isChecked && !(caller instanceof Promise)) {
-      settle(request, key, caller);
+    const origin = { address: subjectOfAddress(request.ip), connection: request.raw.socket };
+    const recognised = isChecked ? keys.recognise(key, origin) : undefined;
+    if (recognised && !(recognised instanceof Promise)) {
+      identify(request, recognised);
       return done();
     }
     // The response may be sent without a look-up of the key, or before the look-up completes. Such a response must not
     // report the quota or ban of anonymous callers at the same address.
     request.caller = anonymous(request);
     request.meter = new Meter(nothing, UNIDENTIFIED);
-    if (!(caller instanceof Promise)) return done();
-    caller.then(
-      (found) => {
-        settle(request, key, found);
-        done();
-      },
+    if (!isChecked) return done();
+    settle(request, key, recognised).then(
+      () => done(),
       (error) => {
         request.keyProblem = error;
+        if (error === TOO_MANY_LOOK_UPS) reply.header('retry-after', LOOK_UP_RETRY_AFTER);
         done();
       },
     );
   };
+}
+
+/**
+ * Charges a wrong key to its address, wherever the key was sent, so that guessing keys uses up the quota of the address.
+ * @param meter the meter of the address.
+ * @returns the error for the response.
+ */
+export async function rejectKey(meter: Meter, reason: string): Promise<Error> {
+  return limitError(await meter.take(1)) ?? new ProblemError('UNAUTHENTICATED', reason);
 }
 
 /**

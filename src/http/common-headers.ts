@@ -72,9 +72,7 @@ function payloadOr429(
   limitStatus: LimitStatus,
 ): unknown {
   const rejection = limitProblem(limitStatus);
-  return !rejection || request.route.metering === 'unmetered'
-    ? payload
-    : replaceResponse(request, reply, payload, rejection);
+  return !rejection || request.route.isPublic ? payload : replaceResponse(request, reply, payload, rejection);
 }
 
 /** Replaces a response by an error. @returns the new payload. */
@@ -117,8 +115,10 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
 
 function chargeOrPeek(request: FastifyRequest, reply: FastifyReply): LimitStatus | Promise<LimitStatus> {
   const { meter, method, route } = request;
-  const { metering } = route;
-  if (metering === 'unmetered' || reply.statusCode >= 500 || request.isShed) return meter.peek();
+  const { metering, isPublic } = route;
+  const { statusCode } = reply;
+  const isUnmetered = metering === 'unmetered' && (isPublic || statusCode < 400);
+  if (isUnmetered || statusCode >= 500 || request.isShed) return meter.peek();
   const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
   return isFree ? meter.take(0, 'page') : meter.take(1);
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { ProblemError } from '../errors/errors';
+import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import type { RequestsInProgress } from './requests-in-progress';
 
 declare module 'fastify' {
@@ -19,23 +20,24 @@ export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler 
 }
 
 /**
- * The error if a request is rejected early, else `undefined`. The reasons are: no `Host` header or several (400), overload
- * (503), too many requests of the caller in progress (429), a wrong key (401), or a rejection by the route (401, 403, 405,
- * 406). Health checks and metrics never get 503 or 429 here.
+ * The error if a request is rejected early, else `undefined`. The reasons are: no `Host` header or several (400), too many
+ * unknown keys from its address (429), overload (503), too many requests of the caller in progress (429), a wrong key (401),
+ * or a rejection by the route (401, 403, 405, 406). Health checks and metrics are not rejected because of load.
  */
 function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): Error | undefined {
-  const { raw, slot, caller } = request;
+  const { raw, slot, caller, keyProblem } = request;
   const { metering, reject } = request.route;
   const hosts = countHosts(raw);
   if (hosts > 1) return new ProblemError('BAD_REQUEST', SEVERAL_HOSTS);
   if (hosts === 0 && raw.httpVersion === '1.1') return new ProblemError('BAD_REQUEST', NO_HOST);
+  if (keyProblem === TOO_MANY_LOOK_UPS) return TOO_MANY_LOOK_UPS;
   if (metering === 'unmetered') return reject?.(request, reply);
   const rejection = requests.admit(slot, caller.id, request.isShed);
   if (rejection) {
     request.isShed = true;
     return rejection;
   }
-  if (request.keyProblem !== undefined && !metering) return request.keyProblem as Error;
+  if (keyProblem !== undefined && !metering) return keyProblem as Error;
   return reject?.(request, reply);
 }
 

@@ -67,9 +67,9 @@ local function refuse(windowEnds)
 end
 
 local function takeCounted(cost)
-  if cost > perMinute or cost > perDay then return TOO_EXPENSIVE end
-  local overMinute = state.minuteUsed + cost > perMinute
-  local overDay = state.dayUsed + cost > perDay
+  if not (cost <= perMinute and cost <= perDay) then return TOO_EXPENSIVE end
+  local overMinute = not (state.minuteUsed + cost <= perMinute)
+  local overDay = not (state.dayUsed + cost <= perDay)
   if overMinute or overDay then
     return refuse(math.max(overMinute and state.minuteEnds or 0, overDay and state.dayEnds or 0))
   end
@@ -92,7 +92,7 @@ local function takeFree()
 end
 
 local function decide(cost)
-  local isBanned = state.bannedUntil > now
+  local isBanned = not (state.bannedUntil <= now)
   if cost == ${CODES.lift} and isBanned then state.bannedUntil = 0 end
   if isBanned and not (cost == ${CODES.page} and hasFree()) then return BANNED end
   if cost == ${CODES.peek} or cost == ${CODES.lift} then return ALLOWED end

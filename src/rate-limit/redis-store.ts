@@ -130,7 +130,7 @@ function statusIn(reply: readonly number[], index: number, { quota, cost, kind }
     const value = reply[at + 1 + i] ?? 0;
     state[REPORTED[i] as keyof State] = value > 0 && IS_TIME[i] ? value + now : value;
   }
-  return limitStatusOf(VERDICTS[reply[at] ?? 0] ?? 'limited', state, quota, cost, kind, now);
+  return limitStatusOf(VERDICTS[reply[at] ?? -1] ?? 'limited', state, quota, cost, kind, now);
 }
 
 const IS_TIME = REPORTED.map((field) => !field.endsWith('Used'));

@@ -42,32 +42,37 @@ export function take(
 ): Verdict {
   forget(state, now);
   const isExempt = kind === 'page' && hasFree(state, quota);
-  if (state.bannedUntil > now && !isExempt) return 'banned';
+  if (isBanned(state, now) && !isExempt) return 'banned';
   return kind === 'counted' ? takeCounted(state, quota, cost, bans, now) : takeFree(state, quota, bans, now);
 }
 
 /** Whether a cost exceeds a whole window, so that waiting does not help. */
 export function exceedsQuota(cost: number, quota: Quota): boolean {
-  return cost > quota.perMinute || cost > quota.perDay;
+  return !(cost <= quota.perMinute && cost <= quota.perDay);
 }
 
 /** The current verdict on a caller: `banned` or `allowed`. Charges no request. */
 export function look(state: State, now: number): Verdict {
   forget(state, now);
-  return state.bannedUntil > now ? 'banned' : 'allowed';
+  return isBanned(state, now) ? 'banned' : 'allowed';
 }
 
 /** Lifts a ban. The ban still makes the next ban longer. @returns whether the caller was banned. */
 export function lift(state: State, now: number): boolean {
-  if (state.bannedUntil <= now) return false;
+  if (!isBanned(state, now)) return false;
   state.bannedUntil = 0;
   return true;
 }
 
+/** The comparisons in this file are written so that a value that is not a number rejects the request. */
+function isBanned({ bannedUntil }: State, now: number): boolean {
+  return !(bannedUntil <= now);
+}
+
 function takeCounted(state: State, quota: Quota, cost: number, bans: BanRules, now: number): Verdict {
   if (exceedsQuota(cost, quota)) return 'too-expensive';
-  const overMinute = state.minuteUsed + cost > quota.perMinute;
-  const overDay = state.dayUsed + cost > quota.perDay;
+  const overMinute = !(state.minuteUsed + cost <= quota.perMinute);
+  const overDay = !(state.dayUsed + cost <= quota.perDay);
   if (overMinute || overDay) {
     refuse(state, Math.max(overMinute ? state.minuteEnds : 0, overDay ? state.dayEnds : 0), bans, now);
     return 'limited';

@@ -4,6 +4,7 @@ import { statement } from '../../src/database/statement';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { running, socketClient } from '../helper/live';
 import { ask } from '../helper/load';
+import { watchLookUps } from '../helper/look-ups';
 import { refusalOf } from '../helper/refusal';
 import { until } from '../helper/until';
 
@@ -196,31 +197,26 @@ describe('a change takes effect at once on the same instance, and within 5 s on 
 describe('look-ups of keys', () => {
   test('concurrent requests with the same key id share a look-up, but the secret of each request is checked', async () => {
     const { id, whole } = await here.createKey();
-    const lookUps = jest.spyOn(here.database.prisma.apiKey, 'findUnique');
+    const lookUps = watchLookUps(here.database);
     expect(await readAll(whole, whole, wrong(whole))).toEqual([200, 200, 401]);
-    expect(lookUps.mock.calls.map(([{ where }]) => where.id)).toEqual([id]);
+    expect(lookUps).toEqual([id]);
   });
 
   test('wrong secrets for a key cause no more than two look-ups in 5 s', async () => {
     const { whole } = await here.createKey();
-    const lookUps = jest.spyOn(here.database.prisma.apiKey, 'findUnique');
+    const lookUps = watchLookUps(here.database);
     for (const key of [whole, wrong(whole), wrong(whole), whole, wrong(whole)]) await read(key);
-    expect(lookUps).toHaveBeenCalledTimes(2);
+    expect(lookUps).toHaveLength(2);
   });
 
   /** Holds back the results of look-ups of a key. @returns functions that each release the result of one look-up. */
   function slowLookUps({ id }: TestKey): (() => void)[] {
-    const { apiKey } = here.database.prisma;
-    const findUnique = apiKey.findUnique.bind(apiKey);
     const responses: (() => void)[] = [];
-    const slow = async (query: Parameters<typeof findUnique>[0]) => {
-      const found = await findUnique(query);
-      // Queries that omit the hash of the secret belong to mutations that manage keys, and are not held back.
-      const isLookUp = query.where.id === id && !query.omit?.secretHash;
-      if (isLookUp) await new Promise<void>((resolve) => responses.push(resolve));
+    watchLookUps(here.database, async (lookUp, lookedUp) => {
+      const found = await lookUp();
+      if (lookedUp === id) await new Promise<void>((resolve) => responses.push(resolve));
       return found;
-    };
-    jest.spyOn(apiKey, 'findUnique').mockImplementation(slow as never);
+    });
     return responses;
   }
 

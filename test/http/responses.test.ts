@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
+import { watchLookUps } from '../helper/look-ups';
 import { type Told, toldBy } from '../helper/standing';
 import { exchange, parseResponse } from '../helper/wire';
 import { ANONYMOUS, type Answer, ask, type Headers, PETS, STREAM } from './client';
@@ -38,7 +39,11 @@ describe('a request is charged its cost; its response has the common headers and
     const { cost = 1, status, on } = row;
     const caller = await callerAs(row.as, Math.max(cost, 1));
     const send = () => ask(gateway, on, { ...row, ...caller, headers: { ...row.headers, ...caller.headers } });
-    if (row.before) failWith(row.before === 'a bug' ? bug : gone);
+    if (row.before) {
+      // The failure must not affect the look-up of the key.
+      await ask(gateway, 'GET /rate_limit', caller);
+      failWith(row.before === 'a bug' ? bug : gone);
+    }
     const first = await send();
     jest.restoreAllMocks();
     checkResponse(on, first, [status, row.code]);
@@ -123,7 +128,7 @@ describe('responses to requests that the HTTP parser rejects or would answer its
 test('a request whose key cannot be looked up gets 503, and counts against neither the key nor the address', async () => {
   const { headers } = await gateway.createKey();
   const from = '198.51.100.2';
-  jest.spyOn(gateway.database.prisma.apiKey, 'findUnique').mockRejectedValue(gone as never);
+  watchLookUps(gateway.database, () => Promise.reject(gone));
   for (const on of ['GET /pets', '{ viewer { plan } }', 'GET /nothing'])
     checkResponse(on, await ask(gateway, on, { headers, from }), [503, 'SERVICE_UNAVAILABLE']);
   jest.restoreAllMocks();

@@ -164,10 +164,10 @@ const EXEMPT: readonly Tuple[] = [
   [200, undefined, '/readyz', 'GET /readyz'],
   [200, undefined, '/readyz with a wrong key', 'GET /readyz', { as: 'wrong key' }],
   [405, 'METHOD_NOT_ALLOWED', 'a method that /livez does not allow', 'POST /livez'],
-  [200, undefined, 'metrics', 'GET /metrics', { as: 'admin' }],
+  [200, undefined, 'metrics', 'GET /metrics', { as: 'admin', isExempt: false }],
   [200, undefined, 'Sandbox', 'GET /graphql', { headers: { accept: 'text/html' } }],
   [200, undefined, 'the start page', 'GET /'],
-  [200, undefined, 'the start page with a wrong key', 'GET /', { as: 'wrong key' }],
+  [200, undefined, 'the start page with a wrong key', 'GET /', { as: 'wrong key', cost: 1 }],
   [200, undefined, 'GraphiQL', 'GET /graphiql'],
   [200, undefined, 'an asset', 'GET /favicon.svg'],
 ];

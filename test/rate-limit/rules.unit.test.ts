@@ -86,3 +86,19 @@ describe('the rules', () => {
     );
   });
 });
+
+describe('a value that is not a number rejects the request', () => {
+  const quota = { perMinute: 5, perDay: 50 };
+  const now = 1_800_000_000_000;
+  test.each<[string, Partial<State>, Quota, number]>([
+    ['a quota per minute', {}, { ...quota, perMinute: Number.NaN }, 1],
+    ['a quota per day', {}, { ...quota, perDay: Number.NaN }, 1],
+    ['a cost', {}, quota, Number.NaN],
+    ['the used requests of a minute', { minuteUsed: Number.NaN, minuteEnds: now + 1 }, quota, 1],
+    ['the used requests of a day', { dayUsed: Number.NaN, dayEnds: now + 1 }, quota, 1],
+    ['the end of a ban', { bannedUntil: Number.NaN }, quota, 1],
+  ])('%s', (_what, fields, given, cost) => {
+    const state = { ...newState(), ...fields };
+    expect(take(state, given, cost, 'counted', bans, now)).not.toBe('allowed');
+  });
+});

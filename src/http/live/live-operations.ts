@@ -34,8 +34,8 @@ export class LiveOperations {
   readonly connections: SlotsPerCaller;
   isClosing = false;
   private readonly operations: SlotsPerCaller;
-  /** Running subscriptions, each with the key of its request. */
-  private readonly running = new Map<RunningSubscription, string | undefined>();
+  /** Running subscriptions, each with the key and the caller of its request. */
+  private readonly running = new Map<RunningSubscription, { readonly key?: string; readonly caller: string }>();
   private readonly closeListeners: (() => void)[] = [];
 
   constructor(private readonly options: LiveOptions) {
@@ -74,7 +74,7 @@ export class LiveOperations {
           this.running.delete(ended);
           release();
         });
-        if (result instanceof RunningSubscription) this.running.set(result, key);
+        if (result instanceof RunningSubscription) this.running.set(result, { key, caller: request.caller.id });
       } else {
         result = await executor.run(document, operationName, variables ?? {}, request);
       }
@@ -108,10 +108,12 @@ export class LiveOperations {
   }
 
   private async endRevoked(): Promise<void> {
-    for (const key of new Set(this.running.values())) {
-      if (key === undefined || (await this.isAccepted(key))) continue;
+    const callers = new Map(Array.from(this.running.values(), ({ key, caller }) => [key, caller]));
+    for (const [key, caller] of callers) {
+      if (key === undefined || (await this.isAccepted(key, caller))) continue;
       for (const [subscription, own] of this.running) {
-        if (own === key) subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.rejectionReason(key)));
+        if (own.key === key)
+          subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.rejectionReason(key)));
       }
     }
   }
@@ -120,9 +122,9 @@ export class LiveOperations {
    * Whether a key is accepted. If the database is unavailable, every key is accepted. Without the database there are no
    * events, so a caller with a revoked key receives nothing.
    */
-  private async isAccepted(key: string): Promise<boolean> {
+  private async isAccepted(key: string, caller: string): Promise<boolean> {
     try {
-      return (await this.options.keys.recognise(key)) !== undefined;
+      return (await this.options.keys.recognise(key, { address: caller })) !== undefined;
     } catch {
       return true;
     }

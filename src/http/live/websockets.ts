@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols, type SubscribePayload } from 'graphql-ws';
 import { LRUCache } from 'lru-cache';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { ProblemError } from '../../errors/errors';
+import { ProblemError, problemOf } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import type { OperationRequest } from '../../graphql/context';
 import { refusal } from '../../graphql/outcome';
@@ -19,7 +19,7 @@ import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { type AccessLog, type Incoming, isBanned } from '../access-log';
-import { type Keys, presentedKey } from '../caller';
+import { type Keys, presentedKey, rejectKey } from '../caller';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
@@ -217,14 +217,15 @@ export class WebSockets {
     };
     let caller: Caller | undefined;
     try {
-      caller = await keys.recognise(key);
+      caller = await keys.recognise(key, { address: client.address.id });
     } catch (error) {
-      logger.error(error);
-      return reject(TRY_AGAIN_LATER, 'The key cannot be checked at the moment.');
+      const { message, internal } = problemOf(error);
+      if (internal) logger.error(error);
+      return reject(TRY_AGAIN_LATER, message);
     }
     if (!caller) {
-      await limits.take(client.address, 1, 'counted');
-      return reject(CloseCode.Forbidden, keys.rejectionReason(key));
+      const { message } = await rejectKey(new Meter(limits, client.address), keys.rejectionReason(key));
+      return reject(CloseCode.Forbidden, message);
     }
     const leave = live.connections.take(caller.id);
     if (!leave) return reject(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
@@ -291,10 +292,10 @@ export class WebSockets {
    * The caller for the next operation.
    * @throws ProblemError if the key is no longer accepted. The connection is then closed.
    */
-  private async currentCaller({ key, caller, socket }: Client): Promise<Caller> {
+  private async currentCaller({ key, caller, socket, address }: Client): Promise<Caller> {
     const { keys } = this.options;
     if (key === undefined) return caller;
-    const current = await keys.recognise(key);
+    const current = await keys.recognise(key, { address: address.id });
     if (current) return current;
     const reason = keys.rejectionReason(key);
     socket.close(CloseCode.Forbidden, reason);

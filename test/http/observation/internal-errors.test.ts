@@ -2,6 +2,7 @@ import type { InjectOptions } from 'fastify';
 import pino from 'pino';
 import type { Gateway } from '../../helper/gateway';
 import { running, socketClient } from '../../helper/live';
+import { watchLookUps } from '../../helper/look-ups';
 import { until } from '../../helper/until';
 import { startToys } from '../../toys/gateway';
 
@@ -81,7 +82,7 @@ describe('an internal error is logged once in full, and the response hides its d
 
   test.each(REQUESTS)('when the key of %s is looked up', async (_what, _status, request) => {
     const key = await gateway.createKey();
-    jest.spyOn(gateway.database.prisma.apiKey, 'findUnique').mockRejectedValue(bug);
+    watchLookUps(gateway.database, () => Promise.reject(bug));
     const asked: InjectOptions = request();
     const { statusCode, body, headers } = await gateway.app.inject({
       ...asked,
