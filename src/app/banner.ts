@@ -1,5 +1,6 @@
 import type { AnonymousAccess } from '../access/caller';
-import { logAnyway } from '../http/logger';
+import { logAnyway, printText } from '../http/logger';
+import { complain } from '../http/standard-streams';
 
 /** What a process reports when it starts to serve. */
 export interface Report {
@@ -26,12 +27,14 @@ type Row = readonly [name: string, value: string | number | undefined, note?: st
 
 /**
  * Prints the report on standard output: as a table in a terminal, else as a log line. The log line is written at any log
- * level.
+ * level. If it cannot be written, a new admin key is printed on standard error, since it is never shown again.
  */
 export function announce(report: Report, more: { metricsAt?: string; workers?: number }): void {
   const rows = rowsOf(report, more).filter(([, value]) => value !== undefined);
-  if (process.stdout.isTTY) process.stdout.write(tableOf(report.product, rows));
-  else logAnyway(Object.fromEntries(rows), `${report.product} serves at ${report.address}`);
+  const isWritten = process.stdout.isTTY
+    ? printText(tableOf(report.product, rows))
+    : logAnyway(Object.fromEntries(rows), `${report.product} serves at ${report.address}`);
+  if (!isWritten && report.newAdminKey) complain(`the new admin key, shown only once, is ${report.newAdminKey}`);
 }
 
 function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; workers?: number }): Row[] {

@@ -4,6 +4,7 @@ import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
 import type { Uses } from '../graphql/annotations';
 import type { LiveOperations } from '../http/live/live-operations';
+import { lostLogLines } from '../http/logger';
 import { counter, gauge, type Metric } from '../http/metric';
 import type { RequestsInProgress } from '../http/requests-in-progress';
 import type { Limiter } from '../rate-limit/limiter';
@@ -79,6 +80,7 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
       () => (['total', 'idle'] as const).map((state) => ({ state, value: database.load[state] })),
       { labels: ['state'] },
     ),
+    counter('log_lines_lost_total', 'Log lines that could not be written.', lostLogLines),
     gauge('database_waiting', 'Statements and transactions waiting for a connection.', () => database.load.waiting),
   ];
 }

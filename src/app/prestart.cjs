@@ -4,6 +4,15 @@
 const needed = require('../../package.json').engines.node.replace('>=', '');
 const running = process.versions.node;
 
+const { writeSync } = require('fs');
+
+/** Writes text. An unwritable output must not prevent the start. */
+function say(fd, text) {
+  try {
+    writeSync(fd, text);
+  } catch (_) {}
+}
+
 /** Whether `version` is older than `other`. */
 function isBefore(version, other) {
   const [numbers, others] = [version, other].map((each) => each.split('.').map(Number));
@@ -12,9 +21,7 @@ function isBefore(version, other) {
 }
 
 if (isBefore(running, needed)) {
-  process.stderr.write(
-    `petstore-gateway: Node ${running} is too old: ${needed} or later is needed (https://nodejs.org).\n`,
-  );
+  say(2, `petstore-gateway: Node ${running} is too old: ${needed} or later is needed (https://nodejs.org).\n`);
   process.exit(1);
 }
 
@@ -24,12 +31,12 @@ const { join } = require('node:path');
 
 const at = (path) => join(__dirname, '..', '..', path);
 
-if (!existsSync(at('dist/main.js'))) process.stdout.write('Compiling: the first start takes a while …\n');
+if (!existsSync(at('dist/main.js'))) say(1, 'Compiling: the first start takes a while …\n');
 // `npm install` generates the Prisma client, but not with `--ignore-scripts`.
 if (!existsSync(at('src/database/generated/client.ts'))) {
   const { status } = spawnSync(process.execPath, [at('prisma/generate.mjs')], { stdio: 'inherit' });
   if (status !== 0) {
-    process.stderr.write('petstore-gateway: node prisma/generate.mjs could not generate the Prisma client\n');
+    say(2, 'petstore-gateway: node prisma/generate.mjs could not generate the Prisma client\n');
     process.exit(1);
   }
 }

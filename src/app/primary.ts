@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, type PrometheusContentType } from 'prom-client';
-import { createLogger } from '../http/logger';
+import { createLogger, lostLogLines } from '../http/logger';
 import { counter, gauge, type Metric, register } from '../http/metric';
 import { serveMetrics } from '../http/metrics-server';
 import { announce, type Report } from './banner';
@@ -23,6 +23,11 @@ interface Pool {
 export const poolMetrics = (pool?: Pool): readonly Metric[] => [
   gauge('workers', 'Workers that accept connections.', () => pool?.serving.size),
   counter('workers_lost_total', 'Workers that ended unexpectedly.', () => pool?.lost),
+  counter(
+    'primary_log_lines_lost_total',
+    'Log lines of the primary process that could not be written.',
+    () => pool && lostLogLines(),
+  ),
 ];
 
 /** Starts and replaces the workers, and serves their metrics. */

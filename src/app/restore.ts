@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { readDump, restoreDirectory } from '../database/embedded/sql-dump';
 import { readConfig } from './config';
 import { environment } from './environment';
-import { runCommand } from './run-command';
+import { print, runCommand } from './run-command';
 
 runCommand('restore', async () => {
   const [file, ...others] = parseArgs({ allowPositionals: true }).positionals;
@@ -14,5 +14,5 @@ runCommand('restore', async () => {
   // process without running the listener.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   await restoreDirectory(DATA_DIR, readDump(file));
-  process.stdout.write(`Restored ${file} into ${DATA_DIR}.\n`);
+  print(`Restored ${file} into ${DATA_DIR}.\n`);
 });

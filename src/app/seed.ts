@@ -4,7 +4,7 @@ import type { Samples } from '../rest/domain';
 import { readConfig } from './config';
 import { gatewayDomains } from './domains';
 import { environment } from './environment';
-import { runCommand } from './run-command';
+import { print, runCommand, showStatus } from './run-command';
 
 const usageOf = ({ what, unit, default: usual, max, scaled }: Samples) =>
   `Fills an empty database with sample data: ${what}. The same number gives the same data.
@@ -26,7 +26,7 @@ async function seed(): Promise<void> {
   if (!samples) throw new Error('no domain has samples.');
   const { amount, help } = readArguments(samples, process.argv.slice(2));
   if (help) {
-    process.stdout.write(usageOf(samples));
+    print(usageOf(samples));
     return;
   }
   const config = readConfig(environment());
@@ -40,7 +40,7 @@ async function seed(): Promise<void> {
     const loaded = Object.entries(await samples.load(database, amount, showProgress));
     const seconds = ((Date.now() - start) / 1000).toFixed(1);
     const rows = loaded.map(([name, count]) => `${name} ${count}`).join(', ');
-    process.stdout.write(`Added to ${database.description} in ${seconds} s: ${rows}.\n`);
+    print(`Added to ${database.description} in ${seconds} s: ${rows}.\n`);
   } finally {
     await database.close();
   }
@@ -48,13 +48,10 @@ async function seed(): Promise<void> {
 
 const BAR = 40;
 
-/** Shows a progress bar if standard error is a terminal. */
+/** Shows a progress bar. */
 function showProgress(done: number, total: number): void {
-  if (!process.stderr.isTTY) return;
   const filled = '█'.repeat((done / total) * BAR);
-  process.stderr.write(
-    `\r${filled.padEnd(BAR, '░')} ${Math.floor((done / total) * 100)} %${done === total ? '\n' : ''}`,
-  );
+  showStatus(`\r${filled.padEnd(BAR, '░')} ${Math.floor((done / total) * 100)} %${done === total ? '\n' : ''}`);
 }
 
 /** @throws Error for unknown flags and invalid values. */

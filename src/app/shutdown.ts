@@ -1,6 +1,8 @@
+import { complain } from '../http/standard-streams';
+
 /** Writes the error message to standard error, and exits with 1. */
 export function fail(error: unknown): void {
-  process.stderr.write(`petstore-gateway: ${messageOf(error)}\n`);
+  complain(messageOf(error));
   process.exit(1);
 }
 

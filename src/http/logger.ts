@@ -1,41 +1,46 @@
 import pino, { type Logger } from 'pino';
+import { LogOutput } from './log-output';
 
-/** For a single process: bytes to buffer before a write, and maximum bytes per write. */
+/** For a single process. */
 const ALONE = { minLength: 64 * 1024, maxWrite: 128 * 1024 };
 /** For several processes on one pipe: writes of up to 4096 bytes (PIPE_BUF on Linux) are atomic, so lines stay whole. */
-const TOGETHER = { minLength: 4095, maxWrite: 4096 };
+const TOGETHER = { minLength: 4096, maxWrite: 4096 };
 
 const formatters = { level: (level: string) => ({ level }) };
 
+let output: LogOutput | undefined;
+
+/** The destination of all loggers of this process. */
+function standardOutput(writers = 1): LogOutput {
+  output ??= new LogOutput(writers > 1 ? TOGETHER : ALONE);
+  return output;
+}
+
 /**
  * Makes a pino logger that writes JSON lines to standard output. It buffers lines for at most a second, since a write can
- * cost more CPU time than a whole request. pino flushes the buffer when the process exits, but not if the process is killed.
+ * cost more CPU time than a whole request. The buffer is flushed when the process exits, but not if the process is killed.
  * @param writers number of processes that write to the same output.
  */
 export function createLogger(level: string, writers = 1): Logger {
-  // A silent logger gets no buffer: the buffer's timer would keep a closed application in memory.
-  if (level === 'silent') return pino({ level });
-  const pieces = writers > 1 ? TOGETHER : ALONE;
-  return pino({ level, formatters }, output(pieces));
-}
-
-/** Writes a log line immediately, even if the log level excludes it. Use it for lines that must not get lost. */
-export function logAnyway(fields: object, message: string): void {
-  pino({ formatters }, process.stdout).info(fields, message);
+  return level === 'silent' ? pino({ level }) : pino({ level, formatters }, standardOutput(writers));
 }
 
 /**
- * Makes a buffered destination that takes bytes. If it took text, pino would measure the whole buffer again for every line.
+ * Writes a log line immediately, even if the log level excludes it. Use it for lines that must not get lost.
+ * @returns whether the line is written. If its reader is slow, it may still be written later.
  */
-function output(pieces: typeof ALONE) {
-  const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    periodicFlush: 1000,
-    contentMode: 'buffer',
-    ...pieces,
-  });
-  // pino's types allow only text, but in the mode `buffer` it takes bytes.
-  const { write } = destination as { write(bytes: unknown): boolean };
-  return Object.assign(destination, { write: (line: string) => write.call(destination, Buffer.from(line)) });
+export function logAnyway(fields: object, message: string): boolean {
+  pino({ formatters }, standardOutput()).info(fields, message);
+  return standardOutput().flushSync();
+}
+
+/** Writes text to standard output, after all lines that were logged before. @returns whether it is written. */
+export function printText(text: string): boolean {
+  standardOutput().write(text);
+  return standardOutput().flushSync();
+}
+
+/** Number of log lines of this process that could not be written. */
+export function lostLogLines(): number {
+  return output?.lost ?? 0;
 }

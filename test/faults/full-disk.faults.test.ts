@@ -1,14 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
+import { freePort } from '../helper/free-port';
 import { ADMIN_KEY } from '../helper/gateway';
 import { makeDirectory } from '../helper/installation';
 import { ask, Load, type Tried } from '../helper/load';
 import { copyData } from '../helper/prepared';
-import { GatewayProcess, runTypeScript } from '../helper/process';
+import { GatewayProcess, logOf, MAIN, runTypeScript } from '../helper/process';
 import { HEADERS, isServed, isUnavailable, madeCategories, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
 
@@ -166,6 +176,42 @@ onSmallDisk('on a full disk', () => {
       code: 1,
       stderr: expect.stringMatching(/^petstore-gateway: (?=.*DATA_DIR)(?=.*(full|no space)).*\n$/),
     });
+  });
+});
+
+onSmallDisk('on a full disk of the log', () => {
+  test('the gateway serves, loses and counts lines, and writes whole lines again after space is freed', async () => {
+    const disk = new SmallDisk(2);
+    const directory = makeDirectory();
+    copyData(directory);
+    const log = join(disk.path, 'log');
+    const port = String(await freePort());
+    const url = `http://127.0.0.1:${port}`;
+    const gateway = new GatewayProcess(
+      { PATH: process.env.PATH ?? '', DATA_DIR: directory, ADMIN_API_KEY: ADMIN_KEY, PORT: port },
+      ['/bin/sh', '-c', `exec "$@" > ${log}`, 'sh', ...MAIN],
+    );
+    const get = (path: string) => ask(url, { path, headers: HEADERS });
+    await until(async () => (await get('/livez')).status === 200, 60);
+    disk.fill(0.03);
+    const isLosing = async () => {
+      expect((await get(`/${'x'.repeat(8000)}`)).status).toBe(404);
+      return /^petstore_log_lines_lost_total [1-9]/m.test((await get('/metrics')).body ?? '');
+    };
+    await until(isLosing, 60);
+    disk.empty();
+    await until(() => gateway.stderr.includes('the log is written again'), 30);
+    expect((await get('/pets')).status).toBe(200);
+    const { code, stderr } = await gateway.stop();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^petstore-gateway: the log cannot be written: ENOSPC: [^\n]*\npetstore-gateway: the log is written again\. \d+ lines have been lost since the start\.\n$/,
+    );
+    const lines = logOf(readFileSync(log, 'utf8'));
+    expect(lines).toContainEqual(expect.objectContaining({ path: '/pets', status: 200 }));
+    expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
+    disk.remove();
+    rmSync(directory, { recursive: true });
   });
 });
 

@@ -16,7 +16,7 @@ export function quick([node, ...args]: Line): [string, ...string[]] {
 }
 
 /** The command that starts the gateway: from the build in the full suite, otherwise from the sources. */
-const MAIN: Line = IS_FULL ? command('main') : quick(command('main'));
+export const MAIN: Line = IS_FULL ? command('main') : quick(command('main'));
 
 /** How a process ended, and its output. */
 export interface Ending {
@@ -38,7 +38,7 @@ export function logOf(stdout: string): Record<string, unknown>[] {
   return wholeLines(stdout).map((line) => JSON.parse(line));
 }
 
-/** A child process. Its environment is only `environment`, and its working directory has no `.env` file. */
+/** A child process. Its environment is only `environment`, and its default working directory has no `.env` file. */
 export class Program {
   stdout = '';
   stderr = '';
@@ -46,8 +46,8 @@ export class Program {
   readonly ended: Promise<Ending>;
   protected readonly child: ChildProcess;
 
-  constructor([program, ...args]: Line, environment: Record<string, string>) {
-    this.child = spawn(program, args, { env: environment, cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor([program, ...args]: Line, environment: Record<string, string>, cwd = tmpdir()) {
+    this.child = spawn(program, args, { env: environment, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });
@@ -76,6 +76,16 @@ export class Program {
     return this.lines;
   }
 
+  /** Stops to read its output. */
+  stopReading(): void {
+    this.child.stdout?.pause();
+  }
+
+  /** Closes the pipe of its output. */
+  closeOutput(): void {
+    this.child.stdout?.destroy();
+  }
+
   /** Sends a signal. @returns how the process ended. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
     this.child.kill(signal);
@@ -93,8 +103,8 @@ export function runTypeScript(file: string, args: string[], environment: Record<
 
 /** The gateway as a separate process. */
 export class GatewayProcess extends Program {
-  constructor(environment: Record<string, string>, line: Line = MAIN) {
-    super(line, environment);
+  constructor(environment: Record<string, string>, line: Line = MAIN, cwd?: string) {
+    super(line, environment, cwd);
   }
 
   /** Starts the gateway on a free port and waits until it reports its URL. @throws Error if it ends first. */

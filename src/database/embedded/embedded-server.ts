@@ -7,6 +7,7 @@ import type { Release } from '../fair-semaphore';
 import type { Server } from '../postgres/server';
 import { allow, type ConnectionState, createState, drop, isDropped } from './connection-state';
 import { PortStream } from './port-stream';
+import { writeLastLine } from './standard-error';
 import type { WorkerOptions, WorkerReport, WorkerRequest } from './worker';
 
 /** The state of each connection. */
@@ -62,8 +63,7 @@ export class EmbeddedServer implements Server {
         onEnd();
         if (server.isClosing) return;
         if (!isOpen && failure !== undefined) return reject(new Error(failure));
-        if (failure !== undefined)
-          process.stderr.write(`petstore-gateway: the embedded database has failed: ${failure}\n`);
+        if (failure !== undefined) writeLastLine(`the embedded database has failed: ${failure}`);
         // Without a `failure`, the worker itself has written the reason to stderr; see `guardedFiles`.
         process.exit(code || 1);
       });

@@ -1,6 +1,6 @@
-import { writeSync } from 'node:fs';
 import type { PGliteOptions } from '@electric-sql/pglite';
 import type { DiskSpace } from './disk-space';
+import { writeLastLine } from './standard-error';
 
 /** The exit code if the write-ahead log cannot be written: `EX_IOERR` of `sysexits.h`. */
 const CANNOT_WRITE = 74;
@@ -62,9 +62,8 @@ function guard({ stream_ops }: NodeFiles, space: DiskSpace): void {
 function end(error: unknown): never {
   const { errno } = error as { errno?: number };
   const reason = REASONS[errno ?? 0] ?? `error ${errno}`;
-  writeSync(
-    2,
-    `petstore-gateway: the log of the embedded database could not be written: ${reason}. All acknowledged writes are kept. Make sure that the disk is writable and has free space, then start again.\n`,
+  writeLastLine(
+    `the log of the embedded database could not be written: ${reason}. All acknowledged writes are kept. Make sure that the disk is writable and has free space, then start again.`,
   );
   process.exit(CANNOT_WRITE);
 }
