@@ -1,21 +1,56 @@
-import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
+import { lstatSync, readFileSync } from 'node:fs';
+import { SETTING_NAMES } from './config';
+import { EnvFileError, parseEnvFile } from './env-file';
 
-/** The environment variables of the process. Variables that are not set are read from `.env` in the working directory. */
-export function environment(): NodeJS.ProcessEnv {
-  try {
-    process.loadEnvFile();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+const FILE = '.env';
+
+/** Settings, also those that only the command-line tools read. */
+const KNOWN = [...SETTING_NAMES, 'PETSTORE_URL', 'PETSTORE_API_KEY'];
+
+/**
+ * The environment variables of the process. Variables that are not set are read from `.env` in the working directory.
+ * @param onUnknown called with each name in `.env` that is not a setting. Compose may read it from the same file.
+ * @throws Error with a one-line message if the file cannot be read, or if a setting would silently not be applied.
+ */
+export function environment(onUnknown: (name: string) => void = () => undefined): NodeJS.ProcessEnv {
+  const isKnown = (name: string) => KNOWN.includes(name);
+  const variables = parseEnvFile(readText(), isKnown);
+  const unknown = variables.filter(({ name }) => !isKnown(name));
+  for (const { name, line } of unknown) {
+    const similar = KNOWN.find((setting) => isMisspelt(name, setting));
+    if (similar) throw new EnvFileError(line, `${name} is not a setting. Rename it to ${similar}, or remove the line.`);
   }
+  for (const name of new Set(unknown.map(({ name }) => name))) onUnknown(name);
+  const values = Object.fromEntries(variables.map(({ name, value }) => [name, value]));
+  for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
   return process.env;
 }
 
-/** The names of the variables in `.env` in the working directory; empty without this file. */
-export function namesInFile(): string[] {
+/** The text of the file; empty without this file. */
+function readText(): string {
+  let bytes: Buffer;
   try {
-    return Object.keys(parseEnv(readFileSync('.env', 'utf8')));
-  } catch {
-    return [];
+    bytes = readFileSync(FILE);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && !lstatSync(FILE, { throwIfNoEntry: false })) return '';
+    const remedy = code === 'EISDIR' ? 'Replace the directory by a file' : 'Make it a file that the gateway can read';
+    throw new Error(`${FILE} cannot be read: ${message}. ${remedy}, or remove it.`);
   }
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
+    throw new EnvFileError(1, 'the file is encoded in UTF-16. Save it as UTF-8.');
+  return bytes.toString('utf8');
+}
+
+/** Whether the names differ by one character, by two swapped characters, or only in upper and lower case. */
+function isMisspelt(name: string, setting: string): boolean {
+  const given = name.toUpperCase();
+  const shorter = Math.min(given.length, setting.length);
+  let start = 0;
+  while (start < shorter && given[start] === setting[start]) start++;
+  let end = 0;
+  while (end < shorter - start && given.at(-1 - end) === setting.at(-1 - end)) end++;
+  const [is, should] = [given, setting].map((text) => text.slice(start, text.length - end)) as [string, string];
+  return (is.length <= 1 && should.length <= 1) || (is.length === 2 && is === [...should].reverse().join(''));
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { lockDirectory } from '../../src/database/embedded/directory-lock';
-import { PROJECT, TYPESCRIPT } from '../helper/command';
+import { PROJECT } from '../helper/command';
 import { makeDirectory } from '../helper/installation';
 import { runTypeScript } from '../helper/process';
 
@@ -62,19 +62,6 @@ describe('before anything is compiled', () => {
     put('dist/main.js', '');
     expect(await start()).toEqual({ code: 0, stdout: '', stderr: '' });
   });
-});
-
-test('a name in .env that is not a setting is reported', async () => {
-  const settings = ['REDIS_URI=redis://127.0.0.1', 'ADMIN_APIKEY=x', 'PETSTORE_URL=http://127.0.0.1:1'];
-  put('.env', [...settings, 'PORT=x'].join('\n'));
-  const [, ...options] = TYPESCRIPT;
-  const { code, stderr } = await run([...options, join(PROJECT, 'src/main.ts')], { cwd: directory });
-  expect([code, ...stderr.trim().split('\n')]).toEqual([
-    1,
-    'petstore-gateway: .env sets ADMIN_APIKEY, which is not a setting (docs/configuration.md).',
-    'petstore-gateway: .env sets REDIS_URI, which is not a setting (docs/configuration.md).',
-    'petstore-gateway: PORT must be an integer from 0 to 65535, not "x"',
-  ]);
 });
 
 test('npm run seed fails while a gateway uses the embedded database, and says what to do', async () => {
