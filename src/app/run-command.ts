@@ -15,7 +15,7 @@ export function runCommand(name: string, run: () => Promise<void>): void {
 
 function lineOf(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  if (!/ is in use by process /.test(line)) return line;
+  if (!/ is in use by /.test(line)) return line;
   return `${line.replace(/ Stop it, or .*/, '')} Stop the gateway (Ctrl+C), run this command again, and restart the gateway. Its data is kept.`;
 }
 

@@ -65,9 +65,9 @@ describe('before anything is compiled', () => {
 });
 
 test('npm run seed fails while a gateway uses the embedded database, and says what to do', async () => {
-  const unlock = lockDirectory(directory);
+  const { release } = await lockDirectory(directory);
   const { code, stderr } = await runTypeScript('src/app/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).ended;
-  unlock();
+  release();
   const advice = 'Stop the gateway (Ctrl+C), run this command again, and restart the gateway. Its data is kept.';
   const inUse = stderr.replace(/^seed: \S+ is in use by process \d+\. /, 'seed: in use. ');
   expect([code, inUse]).toEqual([1, `seed: in use. ${advice}\n`]);

@@ -72,7 +72,7 @@ test('a second process with the same data directory fails with a one-line error 
   const gateway = await installation.running();
   const id = await createCategory(gateway);
   expect(await failedStart({ DATA_DIR: installation.data })).toBe(
-    `${installation.data} is in use by process ${gateway.pid}. Stop it, or set DATA_DIR to another directory. If ${installation.data} is a copy of the directory that this process uses, the copy may be damaged: stop the process before copying.`,
+    `${installation.data} is in use by process ${gateway.pid}. Stop it, or set DATA_DIR to another directory.`,
   );
   expect(await hasCategory(gateway, id)).toBe(true);
 });

@@ -4,9 +4,10 @@ import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
 import { FORMATS } from '../session-settings';
 import { CLUSTER, makeDataDirectory, PRIVATE } from './data-directory';
-import { lockDirectory } from './directory-lock';
+import { type DirectoryLock, lockDirectory } from './directory-lock';
 import { DiskSpace } from './disk-space';
 import { guardedFiles } from './guarded-files';
+import { exitWithoutLock, isHeld } from './lock-proof';
 
 /** PGlite 0.5 contains PostgreSQL 18. It cannot open a directory of a different major version. */
 export const MAJOR_VERSION = '18';
@@ -14,8 +15,7 @@ export const MAJOR_VERSION = '18';
 /** A data directory that is locked for this process. */
 export interface ClaimedDirectory {
   readonly space: DiskSpace;
-  /** Releases the lock, so that other processes may open the directory. */
-  unlock(): void;
+  readonly lock: DirectoryLock;
 }
 
 /** The cluster of a data directory, open in this thread. */
@@ -30,11 +30,11 @@ export interface OpenDirectory {
  * Locks a data directory, and creates it if it does not exist.
  * @throws Error with a one-line message if another process has the directory open, or the disk is full.
  */
-export function claimDirectory(directory: string): ClaimedDirectory {
+export async function claimDirectory(directory: string): Promise<ClaimedDirectory> {
   makeDataDirectory(directory);
   const space = new DiskSpace(directory);
   space.require(!existsSync(join(directory, CLUSTER)));
-  return { space, unlock: lockDirectory(directory) };
+  return { space, lock: await lockDirectory(directory) };
 }
 
 /**
@@ -42,21 +42,22 @@ export function claimDirectory(directory: string): ClaimedDirectory {
  * @throws Error like {@link claimDirectory} and {@link openCluster}.
  */
 export async function openDirectory(directory: string): Promise<OpenDirectory> {
-  const { space, unlock } = claimDirectory(directory);
+  const { space, lock } = await claimDirectory(directory);
   try {
-    const engine = await openCluster(directory, space);
-    return { engine, space, close: () => engine.close().then(unlock) };
+    const engine = await openCluster(directory, space, lock.proof);
+    return { engine, space, close: () => engine.close().then(lock.release) };
   } catch (error) {
-    unlock();
+    lock.release();
     throw error;
   }
 }
 
 /**
  * Starts the embedded PostgreSQL on the cluster of a locked data directory. Creates the cluster if it does not exist.
+ * @param proof see {@link DirectoryLock}.
  * @throws Error with a one-line message if the cluster is from another PostgreSQL version, or cannot be opened.
  */
-export async function openCluster(directory: string, space: DiskSpace): Promise<PGlite> {
+export async function openCluster(directory: string, space: DiskSpace, proof: string): Promise<PGlite> {
   const cluster = join(directory, CLUSTER);
   const version = versionOf(cluster);
   if (version !== undefined && version !== MAJOR_VERSION) {
@@ -67,8 +68,8 @@ export async function openCluster(directory: string, space: DiskSpace): Promise<
   }
   space.take();
   try {
-    if (version === undefined) await createCluster(cluster);
-    return await startEngine({ fs: guardedFiles(cluster, space) });
+    if (version === undefined) await createCluster(cluster, proof);
+    return await startEngine({ fs: guardedFiles(cluster, space, proof) });
   } catch (error) {
     throw new Error(`${cluster} cannot be opened as a database: ${reasonOf(error)}`, { cause: error });
   }
@@ -78,7 +79,7 @@ export async function openCluster(directory: string, space: DiskSpace): Promise<
  * Creates the cluster in a sibling directory, and renames the directory at the end. If the process is killed before that,
  * the next start does not open the incomplete cluster.
  */
-async function createCluster(directory: string): Promise<void> {
+async function createCluster(directory: string, proof: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: PRIVATE });
@@ -86,6 +87,7 @@ async function createCluster(directory: string): Promise<void> {
   // guarded files for the second engine, too.
   const engine = await startEngine({ dataDir: unfinished });
   await engine.close();
+  if (!isHeld(proof)) exitWithoutLock(proof);
   renameDurably(unfinished, directory);
 }
 

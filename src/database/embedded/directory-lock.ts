@@ -1,73 +1,226 @@
-import { linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { identityOf, isRunning } from './process-identity';
+import { randomBytes } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { extname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { reasonOf } from '../failures';
+import { PRIVATE } from './data-directory';
+import { isLocal } from './local-disk';
+import { exitWithoutLock } from './lock-proof';
+import { listenIn, probe, SOCKET } from './lock-socket';
+import { pidLockOwner } from './pid-lock';
 
 const LOCK = /^lock\.([1-9][0-9]*)$/;
+const DRAFT = 'lock.draft.';
+const BEAT = /^beat\./;
+const OWNER_FILE = 'owner';
 const ATTEMPTS = 100;
+/** Deletes a lock or draft. Another process may be writing or deleting the same one, so `rmdir` may have to be repeated. */
+const REMOVE = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 };
+
+/** The interval at which the owner renews its lock, in milliseconds. */
+const BEAT_MS = 2_000;
+/** A lock whose owner cannot be seen is taken over after this many intervals without a renewal. */
+const MISSED_BEATS = 10;
+const GONE = ['ENOENT', 'ENOTDIR', 'ESTALE'];
+/** Errors of creating or renaming a draft that another process has deleted, or whose new name is taken. */
+const LOST_RACE = ['ENOENT', 'ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM'];
+
+/** The owner of a lock, as written in the lock. */
+interface Owner {
+  readonly pid: number;
+  readonly host: string;
+  /** Whether the owner has the directory on a local disk; see {@link isLocal}. */
+  readonly isLocal: boolean;
+}
+
+export interface DirectoryLock {
+  /** A file that exists as long as this process holds the lock; see `isHeld`. */
+  readonly proof: string;
+  release(): void;
+}
+
+/** A complete lock that has no number yet. */
+interface Draft {
+  readonly directory: string;
+  readonly beat: string;
+  readonly stopListening: () => void;
+}
 
 /**
- * The locks held by this process. A lock file with the pid of this process does not prove that this process holds the lock:
- * the file may be left over from an earlier process with the same pid.
- */
-const held = new Map<string, number>();
-
-/**
- * Locks `directory` for this process. PGlite does not lock its directory. If two processes open the same directory,
- * committed rows are lost. Lock libraries detect a dead owner by the age of its lock file. With such a library, a start
- * after a crash would have to wait, and a paused process would lose its lock.
+ * Locks `directory` for this process, in all containers and on all hosts that share the disk. PGlite does not lock its
+ * directory. If two processes open the same directory, committed rows are lost.
  *
- * The lock is a numbered file, such as `lock.7`, that identifies its owner. The file with the highest number is the current
- * lock. To replace the lock of an owner that has ended, a process creates the file with the next number. `link` is atomic:
- * only one process succeeds, and other processes never see an incomplete file. Numbers are never reused. A process that has
- * read an outdated list of files creates a file whose number is not the highest. The process then deletes this file, and
- * tries again.
- * @returns a function that releases the lock.
- * @throws Error that names the owner of the lock, if the owner is still running.
+ * The lock is a numbered directory, such as `lock.7`. The directory with the highest number is the current lock. A process
+ * prepares a lock under another name, and renames it to the next number. The rename fails if that number exists, since a
+ * directory cannot replace one that has files. So only one process succeeds, and other processes never see an incomplete
+ * lock. Numbers are never reused: the current lock stays when it is released. A process that has read an outdated list of
+ * locks takes a number that is not the highest. The process then deletes its lock, and tries again.
+ *
+ * A lock contains a Unix socket, a file `beat.…` that the owner renews every two seconds, and a file that names the owner.
+ * The socket accepts connections as long as the owner exists, even if the owner is stopped. It works in all containers of
+ * one kernel. If the socket refuses a connection and the disk is local, the owner has ended. Otherwise the owner may run on
+ * another host. Then the lock is taken over if the owner does not renew it in time. No clocks are compared.
+ *
+ * Taking over a lock deletes its file `beat.…`. The owner looks for this file before each write, because it may have been
+ * paused. Without the file, the owner exits ({@link exitWithoutLock}).
+ * @param beatMs set by tests only.
+ * @throws Error with a one-line message that names the owner of the lock, if the owner still runs.
  */
-export function lockDirectory(directory: string): () => void {
+export async function lockDirectory(directory: string, beatMs = BEAT_MS): Promise<DirectoryLock> {
   const path = realpathSync(directory);
-  const mine = join(path, `owner.${process.pid}`);
-  rmSync(mine, { force: true });
-  writeFileSync(mine, identityOf(process.pid));
-  try {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const current = newestIn(path);
-      refuseIfOwned(path, current);
-      const next = current + 1;
-      if (!tryLink(mine, lockFile(path, next))) continue;
-      if (newestIn(path) === next) return hold(path, next);
-      rmSync(lockFile(path, next), { force: true });
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const locks = locksIn(path);
+    const newest = Math.max(0, ...locks);
+    refuseIfPidLock(path, newest);
+    for (const number of locks) await requireNoOwner(path, number, beatMs);
+    const next = newest + 1;
+    const draft = await prepare(path);
+    if (!draft) continue;
+    const lock = pathOf(path, next);
+    const isPlaced = tryRename(draft.directory, lock);
+    if (isPlaced && Math.max(...locksIn(path)) === next) {
+      removeOthers(path, next);
+      return hold(lock, draft, beatMs);
     }
-    throw new Error(`${directory} could not be locked, because other processes keep trying to lock it.`);
-  } finally {
-    rmSync(mine, { force: true });
+    draft.stopListening();
+    rmSync(isPlaced ? lock : draft.directory, REMOVE);
+  }
+  throw new Error(`${directory} could not be locked, because other processes keep trying to lock it.`);
+}
+
+/** @returns `undefined` if another process has deleted the draft. */
+async function prepare(path: string): Promise<Draft | undefined> {
+  const token = randomBytes(8).toString('hex');
+  const directory = join(path, DRAFT + token);
+  const beat = `beat.${token}`;
+  const owner: Owner = { pid: process.pid, host: hostname(), isLocal: isLocal(path) };
+  try {
+    mkdirSync(directory, { mode: PRIVATE });
+    writeFileSync(join(directory, OWNER_FILE), JSON.stringify(owner));
+    writeFileSync(join(directory, beat), '0');
+    return { directory, beat, stopListening: await listenIn(directory) };
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && isDirectory(path)) return undefined;
+    rmSync(directory, REMOVE);
+    throw new Error(`DATA_DIR ${path} cannot be locked: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-function hold(path: string, number: number): () => void {
-  for (const older of locksIn(path)) {
-    if (older < number) rmSync(lockFile(path, older), { force: true });
-  }
-  held.set(path, number);
-  return () => {
-    if (held.get(path) !== number) return;
-    held.delete(path);
-    // The file stays, so that its number is not reused. An empty file has no owner.
-    writeFileSync(lockFile(path, number), '');
+/** Deletes older locks, so that their owners notice. A newer lock means that this process was paused, and has lost its lock. */
+function removeOthers(path: string, number: number): void {
+  for (const older of locksIn(path)) if (older < number) rmSync(pathOf(path, older), REMOVE);
+  for (const name of readdirSync(path)) if (name.startsWith(DRAFT)) rmSync(join(path, name), REMOVE);
+}
+
+function hold(lock: string, draft: Draft, beatMs: number): DirectoryLock {
+  const proof = join(lock, draft.beat);
+  let isReleased = false;
+  const heartbeat = new Worker(join(__dirname, `heartbeat${extname(__filename)}`), {
+    workerData: { file: proof, everyMs: beatMs },
+    // Does not load the modules that `NODE_OPTIONS` preloads, such as instrumentation.
+    env: {},
+    execArgv: [],
+  });
+  heartbeat.unref();
+  heartbeat.on('message', () => {
+    if (!isReleased) exitWithoutLock(proof);
+  });
+  return {
+    proof,
+    release: () => {
+      if (isReleased) return;
+      isReleased = true;
+      void heartbeat.terminate();
+      rmSync(proof, { force: true });
+      draft.stopListening();
+      // Some programs cannot copy directories with sockets.
+      rmSync(join(lock, SOCKET), { force: true });
+    },
   };
 }
 
-function refuseIfOwned(path: string, number: number): void {
-  const identity = number ? read(lockFile(path, number)) : '';
-  const pid = Number.parseInt(identity, 10);
-  if (Number.isNaN(pid) || !(pid === process.pid ? held.has(path) : isRunning(identity))) return;
-  throw new Error(
-    `${path} is in use by process ${pid}. Stop it, or set DATA_DIR to another directory. If ${path} is a copy ` +
-      'of the directory that this process uses, the copy may be damaged: stop the process before copying.',
-  );
+/**
+ * Checks for a lock of a version before 1.0. In those versions, only the newest lock counts.
+ * @throws Error if its owner still runs.
+ */
+function refuseIfPidLock(path: string, newest: number): void {
+  const pid = pidLockOwner(pathOf(path, newest));
+  if (pid) throw inUse(path, `process ${pid}`);
 }
 
-function lockFile(path: string, number: number): string {
+/** @throws Error if the owner of the lock still runs. */
+async function requireNoOwner(path: string, number: number, beatMs: number): Promise<void> {
+  const lock = pathOf(path, number);
+  const beat = beatOf(lock);
+  if (!beat) return;
+  const owner = ownerOf(lock);
+  const name = nameOf(owner);
+  const socket = await probe(lock);
+  if (socket === 'open') throw inUse(path, name);
+  if (socket === 'refused' && owner?.isLocal && isLocal(path)) return;
+  process.stderr.write(
+    `petstore-gateway: ${path} was last used by ${name}. This process cannot see whether ${name} still runs, so the start ` +
+      `waits for up to ${(beatMs * MISSED_BEATS) / 1000} s.\n`,
+  );
+  if (await isRenewed(beat, beatMs)) throw inUse(path, name);
+}
+
+/**
+ * Watches a lock. A missed interval counts only if the file could be read after it: while a file server hangs, neither the
+ * owner nor this process makes progress.
+ */
+async function isRenewed(beat: string, beatMs: number): Promise<boolean> {
+  const first = read(beat);
+  if (first === undefined) return false;
+  for (let missed = 0; missed < MISSED_BEATS; missed++) {
+    await setTimeout(beatMs);
+    const current = read(beat);
+    if (current === undefined) return false; // released or taken over
+    if (current !== first) return true;
+  }
+  return false;
+}
+
+function inUse(path: string, owner: string): Error {
+  return new Error(`${path} is in use by ${owner}. Stop it, or set DATA_DIR to another directory.`);
+}
+
+function nameOf(owner: Owner | undefined): string {
+  if (!owner) return 'another process';
+  return owner.host === hostname() ? `process ${owner.pid}` : `process ${owner.pid} on ${owner.host}`;
+}
+
+function ownerOf(lock: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(join(lock, OWNER_FILE), 'utf8')) as Owner;
+  } catch {
+    return undefined; // deleted, or incomplete after a power loss
+  }
+}
+
+/** The file that the owner renews; `undefined` if the lock was released or deleted, or is from an earlier version. */
+function beatOf(lock: string): string | undefined {
+  try {
+    const name = readdirSync(lock).find((each) => BEAT.test(each));
+    return name && join(lock, name);
+  } catch (error) {
+    if (GONE.includes(codeOf(error))) return undefined;
+    throw error;
+  }
+}
+
+function pathOf(path: string, number: number): string {
   return join(path, `lock.${number}`);
 }
 
@@ -77,25 +230,31 @@ function locksIn(path: string): number[] {
     .filter(Boolean);
 }
 
-/** The current lock number; 0 if the directory was never locked. */
-function newestIn(path: string): number {
-  return Math.max(0, ...locksIn(path));
-}
-
-function tryLink(from: string, to: string): boolean {
+/** @returns false if another process has taken the new name, or has deleted the draft. */
+function tryRename(from: string, to: string): boolean {
   try {
-    linkSync(from, to);
+    renameSync(from, to);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (LOST_RACE.includes(codeOf(error))) return false;
     throw error;
   }
 }
 
-function read(file: string): string {
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** @returns `undefined` if the file does not exist. */
+function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return ''; // deleted, since another process has created the next lock
+  } catch (error) {
+    if (GONE.includes(codeOf(error))) return undefined;
+    throw error;
   }
+}
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException).code);
 }

@@ -24,9 +24,9 @@ type Bounds = Pick<PoolBounds, 'queue' | 'requestTimeoutMs'>;
  * PostgreSQL version, or its disk is full.
  */
 export async function openEmbedded(directory: string, bounds: Bounds): Promise<Database> {
-  const { unlock } = claimDirectory(directory);
+  const { lock } = await claimDirectory(directory);
   const idleMs = bounds.requestTimeoutMs + SLACK_MS;
-  const server = await EmbeddedServer.start({ files: { directory }, idleMs }, unlock);
+  const server = await EmbeddedServer.start({ files: { directory, proof: lock.proof }, idleMs }, lock.release);
   return connectTo(server, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, bounds);
 }
 

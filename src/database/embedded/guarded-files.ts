@@ -1,5 +1,6 @@
 import type { PGliteOptions } from '@electric-sql/pglite';
 import type { DiskSpace } from './disk-space';
+import { exitWithoutLock, isHeld } from './lock-proof';
 import { writeLastLine } from './standard-error';
 
 /** The exit code if the write-ahead log cannot be written: `EX_IOERR` of `sysexits.h`. */
@@ -16,8 +17,11 @@ const REASONS: Record<number, string> = {
  * itself (PANIC). PGlite has no process to end, and would loop forever. So after a failed write to the log, the guard frees
  * the disk reserve and repeats the write. If that fails, too, the guard ends this process. Acknowledged commits are on the
  * disk, and the next start recovers them.
+ *
+ * Before each change to the files, the guard checks that this process still holds the lock of the data directory.
+ * @param proof see `DirectoryLock`.
  */
-export function guardedFiles(directory: string, space: DiskSpace): PGliteOptions['fs'] {
+export function guardedFiles(directory: string, space: DiskSpace, proof: string): PGliteOptions['fs'] {
   const { NodeFS }: typeof import('@electric-sql/pglite/nodefs') = require('@electric-sql/pglite/nodefs');
   const files = new NodeFS(directory);
   const init = files.init.bind(files);
@@ -27,24 +31,40 @@ export function guardedFiles(directory: string, space: DiskSpace): PGliteOptions
     return {
       emscriptenOpts: {
         ...emscriptenOpts,
-        preRun: [({ FS }) => guard(FS.filesystems.NODEFS as NodeFiles, space), ...preRun],
+        preRun: [({ FS }) => guard(FS.filesystems.NODEFS as NodeFiles, space, proof), ...preRun],
       },
     };
   };
   return files;
 }
 
-/** The part of Emscripten's file system interface that writes. */
+/** Emscripten's file system interface. */
 interface NodeFiles {
   readonly stream_ops: {
     write(stream: { readonly path: string }, ...where: readonly unknown[]): number;
   };
+  readonly node_ops: Record<string, (...args: readonly unknown[]) => unknown>;
 }
 
-function guard({ stream_ops }: NodeFiles, space: DiskSpace): void {
+/** The other operations that change the disk. `setattr` also changes the length of a file. */
+const CHANGES = ['mknod', 'rename', 'unlink', 'rmdir', 'symlink', 'setattr'];
+
+function guard({ stream_ops, node_ops }: NodeFiles, space: DiskSpace, proof: string): void {
+  const requireLock = () => {
+    if (!isHeld(proof)) exitWithoutLock(proof);
+  };
+  for (const name of CHANGES) {
+    const change = node_ops[name];
+    if (!change) throw new Error(`PGlite's file system has no operation ${name}.`);
+    node_ops[name] = (...args) => {
+      requireLock();
+      return change(...args);
+    };
+  }
   const { write } = stream_ops;
   stream_ops.write = (stream, ...where) => {
     for (;;) {
+      requireLock();
       try {
         return write(stream, ...where);
       } catch (error) {

@@ -6,6 +6,7 @@ import { reasonOf } from '../failures';
 import { openDirectory, renameDurably } from './cluster';
 import { CLUSTER, makeDataDirectory } from './data-directory';
 import { lockDirectory } from './directory-lock';
+import { exitWithoutLock, isHeld } from './lock-proof';
 
 const FIRST_LINE = '-- A database of Petstore Gateway, written by npm run dump\n';
 /** The end of every complete output of pg_dump. A truncated dump does not have this end. */
@@ -73,9 +74,10 @@ export async function restoreDirectory(directory: string, dump: string): Promise
     throw new Error(`DATA_DIR ${directory} already contains a database. Set DATA_DIR to a new directory.`);
   }
   const isNew = makeDataDirectory(directory);
-  const unlock = lockDirectory(directory);
+  const lock = await lockDirectory(directory);
   const unfinished = `${cluster}.unfinished`;
   const remove = () => {
+    if (!isHeld(lock.proof)) return;
     const isFailed = !existsSync(cluster);
     rmSync(isNew && isFailed ? directory : unfinished, { recursive: true, force: true });
   };
@@ -84,11 +86,12 @@ export async function restoreDirectory(directory: string, dump: string): Promise
   try {
     rmSync(unfinished, { recursive: true, force: true });
     await fillDirectory(unfinished, dump);
+    if (!isHeld(lock.proof)) exitWithoutLock(lock.proof);
     renameDurably(join(unfinished, CLUSTER), cluster);
   } finally {
     process.off('exit', remove);
     remove();
-    if (existsSync(directory)) unlock();
+    lock.release();
   }
 }
 

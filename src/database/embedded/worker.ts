@@ -5,12 +5,13 @@ import { reasonOf } from '../failures';
 import { openCluster, startInMemory } from './cluster';
 import type { ConnectionState } from './connection-state';
 import { DiskSpace } from './disk-space';
+import { exitWithoutLock, isHeld } from './lock-proof';
 import { Multiplexer } from './multiplexer';
 import { STARTUP } from './protocol';
 
 export interface WorkerOptions {
-  /** A data directory, or the image of a cluster to be opened in memory. */
-  readonly files: { readonly directory: string } | { readonly image: string };
+  /** A data directory with the proof of its lock, or the image of a cluster to be opened in memory. */
+  readonly files: { readonly directory: string; readonly proof: string } | { readonly image: string };
   /** How long a transaction may wait for its client, in milliseconds. */
   readonly idleMs: number;
 }
@@ -24,7 +25,11 @@ export type WorkerReport = { readonly isOpen: true } | { readonly failure: strin
 const main = parentPort as MessagePort;
 const report = (message: WorkerReport) => main.postMessage(message);
 
+const options = workerData as WorkerOptions;
+
 function fail(error: unknown): void {
+  // Without its lock, the directory may belong to another process, or not exist.
+  if ('proof' in options.files && !isHeld(options.files.proof)) exitWithoutLock(options.files.proof);
   report({ failure: reasonOf(error) });
   process.exit(1);
 }
@@ -52,7 +57,7 @@ async function greetingOf(engine: PGlite): Promise<Uint8Array> {
 async function serve({ files, idleMs }: WorkerOptions): Promise<void> {
   const space = 'directory' in files ? new DiskSpace(files.directory) : undefined;
   const engine = await ('directory' in files
-    ? openCluster(files.directory, space as DiskSpace)
+    ? openCluster(files.directory, space as DiskSpace, files.proof)
     : startInMemory(files.image));
   const guard = space ? diskGuard(space) : () => undefined;
   const multiplexer = new Multiplexer(engine, await greetingOf(engine), idleMs, guard, fail);
@@ -63,4 +68,4 @@ async function serve({ files, idleMs }: WorkerOptions): Promise<void> {
   report({ isOpen: true });
 }
 
-serve(workerData as WorkerOptions).catch(fail);
+serve(options).catch(fail);

@@ -108,9 +108,9 @@ describe('npm run dump and npm run restore', () => {
   });
 
   test('fail while the gateway runs, and say what to do', async () => {
-    const unlock = lockDirectory(at('data'));
+    const { release } = await lockDirectory(at('data'));
     const { code, stdout, stderr } = await run('dump', [], { DATA_DIR: at('data') });
-    unlock();
+    release();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
       /^dump: \S+ is in use by process \d+\. Stop the gateway \(Ctrl\+C\), run this command again, .*\n$/,

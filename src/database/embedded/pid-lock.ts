@@ -1,18 +1,21 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Returns a text that identifies a process. A pid alone is not enough, since pids are soon reused after a restart of the
- * machine or container. On Linux the text is the pid and the start time in clock ticks since boot (`proc(5)`):
- * `1234 8567423`. On other systems it is only the pid: `1234`.
+ * Reads a lock of a version before 1.0. It is a file with the pid of its owner, and on Linux with the owner's start time in
+ * clock ticks since boot: `1234 8567423`. An owner in another container cannot be seen.
+ * @returns the pid of the owner if the owner runs.
  */
-export function identityOf(pid: number): string {
-  return `${pid} ${startOf(pid)}`.trim();
-}
-
-export function isRunning(identity: string): boolean {
-  const [pid, start] = identity.split(' ');
-  if (!exists(Number(pid))) return false;
-  return start === undefined || startOf(Number(pid)) === start;
+export function pidLockOwner(file: string): number | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // deleted
+  }
+  const [pid, start] = text.split(' ');
+  const number = Number(pid);
+  if (number === process.pid || !exists(number)) return undefined;
+  return start === undefined || startOf(number) === start ? number : undefined;
 }
 
 function exists(pid: number): boolean {
