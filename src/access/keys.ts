@@ -215,7 +215,7 @@ function active() {
 /**
  * Adds the admin key `given` if it does not exist yet. Without `given`, adds a new admin key if the database has no keys.
  * @param now milliseconds since the Unix epoch.
- * @returns the full text of a generated key, to be shown once.
+ * @returns the full text of the key, if this call created it as the first key of the database.
  * @throws Error if `given` is malformed, or if it has the id of an existing key, but not its secret.
  */
 export function ensureAdminKey(
@@ -231,8 +231,9 @@ export function ensureAdminKey(
     if (known && given !== undefined && !(validUntil(key.secret, known) > now))
       throw new Error(`ADMIN_API_KEY has a different secret from the existing key ${key.id}.`);
     if (known) return undefined;
+    const isFirst = given === undefined || !(await tx.prisma.apiKey.findFirst());
     await tx.prisma.apiKey.create({ data: adminKey(key) });
-    return given === undefined ? formatKey(key) : undefined;
+    return isFirst ? formatKey(key) : undefined;
   });
 }
 

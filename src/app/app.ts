@@ -1,8 +1,7 @@
 import 'reflect-metadata';
-import { isIPv4 } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { type AnonymousAccess, anonymousCaller } from '../access/caller';
+import { anonymousCaller } from '../access/caller';
 import { KeyCache } from '../access/key-cache';
 import { ApiKeyService, ensureAdminKey } from '../access/keys';
 import { UsageRecorder } from '../access/usage';
@@ -24,7 +23,6 @@ import { AccessLog } from '../http/access-log';
 import { Drain } from '../http/drain';
 import { FailureLog } from '../http/failure-log';
 import { LiveOperations } from '../http/live/live-operations';
-import { type AccessRule, writesFromHere } from '../http/local-access';
 import { createLogger } from '../http/logger';
 import { Metrics } from '../http/metrics';
 import { OF_WORKERS } from '../http/metrics-route';
@@ -36,6 +34,7 @@ import { LookUps } from '../rate-limit/look-ups';
 import { RedisStore } from '../rate-limit/redis-store';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { connectForEvents, connectRedis, faultOf } from '../redis/redis-client';
+import type { ExampleWrite } from '../rest/domain';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareAll } from '../rest/prepared-operation';
 import { routeOf } from '../rest/rest-operation';
@@ -46,19 +45,27 @@ import { metricsOf } from './metric-table';
 /** The application before its server listens. Closing the server closes everything except the database. */
 export interface App {
   readonly server: FastifyInstance;
-  readonly anonymousAccess: AnonymousAccess;
   readonly limits: Limiter;
   /**
-   * Creates an admin key if the database has no key, and returns the key, to be shown once. Must be the last step of the
-   * start, since the key would not be shown if a later step failed.
+   * Creates an admin key if the database has no key. Must be the last step of the start, since the key would not be shown
+   * if a later step failed.
+   * @returns the admin key, if this start created it as the first key of the database.
    */
-  readonly firstAdminKey: () => Promise<string | undefined>;
+  readonly firstAdminKey: () => Promise<FirstAdminKey | undefined>;
   readonly metrics: Metrics;
   readonly drain: Drain;
   /** The name and version of the service, such as `Petstore Gateway 1.0.0`. */
   readonly product: string;
   /** The path of the first GET operation without path parameters, such as `/pets`. The banner shows it as an example. */
   readonly firstList: string | undefined;
+  /** A write that succeeds on an empty database. The first start shows it as an example. */
+  readonly firstWrite: ExampleWrite | undefined;
+}
+
+/** The admin key that a start created on an empty database. */
+export interface FirstAdminKey {
+  /** The full text of a generated key, to be shown once. `undefined` for the key in `ADMIN_API_KEY`, which is never shown. */
+  readonly generated?: string;
 }
 
 /** Functions that close everything that has been opened so far. */
@@ -124,12 +131,10 @@ async function compose(
     maxResponseBytes: config.MAX_RESPONSE_BYTES,
   });
   const { ADMIN_API_KEY: given } = config;
-  if (given !== undefined) await ensureAdminKey(database, given, now());
+  const isGivenFirst = given !== undefined && (await ensureAdminKey(database, given, now())) !== undefined;
   const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
   const { uses } = executor;
   const metrics = new Metrics(metricsOf({ database, limits, requests, uses, live, usage: usage.recorder, ...events }));
-  const anonymousAccess = config.ANONYMOUS_ACCESS ?? defaultAccess(config);
-  const accessOf = accessRule(config, anonymousAccess);
   const operations = prepareAll(schema, rest);
   const document = openApiDocument(operations, rest, errors);
   const server = await createServer({
@@ -143,7 +148,7 @@ async function compose(
     requests,
     accessLog: new AccessLog(logger, metrics),
     exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
-    anonymousCaller: (address, headers) => anonymousCaller(address, accessOf(headers)),
+    anonymousCaller: (address) => anonymousCaller(address, config.ANONYMOUS_ACCESS),
     operations,
     portal: createPortal({ document, schema }),
     errors,
@@ -160,31 +165,21 @@ async function compose(
   });
   opened.push(stopDeleting);
   for (const close of opened) server.addHook('onClose', close);
-  const firstAdminKey = async () => (given === undefined ? ensureAdminKey(database, given, now()) : undefined);
+  const firstAdminKey = async (): Promise<FirstAdminKey | undefined> => {
+    if (given !== undefined) return isGivenFirst ? {} : undefined;
+    const generated = await ensureAdminKey(database, undefined, now());
+    return generated === undefined ? undefined : { generated };
+  };
   return {
     server,
-    anonymousAccess,
     limits,
     firstAdminKey,
     metrics,
     drain: new Drain(server, requests, live),
     product: `${document.info.title} ${document.info.version}`,
     firstList: rest.operations.map(routeOf).find(({ method, path }) => method === 'GET' && !path.includes('{'))?.path,
+    firstWrite: rest.firstWrite,
   };
-}
-
-function accessRule({ ANONYMOUS_ACCESS, CORS_ORIGINS }: Config, access: AnonymousAccess): AccessRule<AnonymousAccess> {
-  const isDefault = ANONYMOUS_ACCESS === undefined;
-  return isDefault && access === 'write' ? writesFromHere(CORS_ORIGINS) : () => access;
-}
-
-/**
- * The default of `ANONYMOUS_ACCESS`: `write` if the gateway uses the embedded database and listens on a loopback address,
- * else `read`. With `write`, a first `curl -X POST` works without a key.
- */
-function defaultAccess({ DATABASE_URL, HOST }: Config): AnonymousAccess {
-  const isLoopback = HOST === 'localhost' || HOST === '::1' || (isIPv4(HOST) && HOST.startsWith('127.'));
-  return !DATABASE_URL && isLoopback ? 'write' : 'read';
 }
 
 export function documentLimits({ GRAPHQL_MAX_TOKENS, GRAPHQL_MAX_DEPTH }: Config): DocumentLimits {

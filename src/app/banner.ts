@@ -1,6 +1,8 @@
 import type { AnonymousAccess } from '../access/caller';
 import { logAnyway, printText } from '../http/logger';
 import { complain } from '../http/standard-streams';
+import type { ExampleWrite } from '../rest/domain';
+import type { FirstAdminKey } from './app';
 
 /** What a process reports when it starts to serve. */
 export interface Report {
@@ -17,8 +19,10 @@ export interface Report {
   /** The proxies whose `X-Forwarded-For` is trusted. */
   readonly proxies: string | undefined;
   readonly anonymousAccess: AnonymousAccess;
-  /** The admin key, if this start created one. */
-  readonly newAdminKey: string | undefined;
+  /** The admin key, if this start created it as the first key of the database. */
+  readonly firstAdminKey: FirstAdminKey | undefined;
+  /** A write that succeeds on an empty database. */
+  readonly firstWrite: ExampleWrite | undefined;
 }
 
 const ACCESS = { none: 'nothing', read: 'read', write: 'read and write' };
@@ -31,14 +35,17 @@ type Row = readonly [name: string, value: string | number | undefined, note?: st
  */
 export function announce(report: Report, more: { metricsAt?: string; workers?: number }): void {
   const rows = rowsOf(report, more).filter(([, value]) => value !== undefined);
+  const command = firstWriteOf(report);
   const isWritten = process.stdout.isTTY
-    ? printText(tableOf(report.product, rows))
-    : logAnyway(Object.fromEntries(rows), `${report.product} serves at ${report.address}`);
-  if (!isWritten && report.newAdminKey) complain(`the new admin key, shown only once, is ${report.newAdminKey}`);
+    ? printText(tableOf(report.product, rows, command))
+    : logAnyway({ ...Object.fromEntries(rows), 'First write': command }, `${report.product} serves at ${report.address}`);
+  const key = report.firstAdminKey?.generated;
+  if (!isWritten && key) complain(`the new admin key, shown only once, is ${key}`);
 }
 
 function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; workers?: number }): Row[] {
-  const { address, rest, data, limits, proxies, anonymousAccess, newAdminKey } = report;
+  const { address, rest, data, limits, proxies, anonymousAccess, firstAdminKey } = report;
+  const key = firstAdminKey?.generated;
   return [
     ['Explore', address],
     ['GraphQL', `${address}/graphql`, 'browsers get Sandbox'],
@@ -50,11 +57,23 @@ function rowsOf(report: Report, { metricsAt, workers }: { metricsAt?: string; wo
     ['Workers', workers],
     ['Proxies', proxies, 'their X-Forwarded-For is trusted'],
     ['Anonymous access', ACCESS[anonymousAccess]],
-    ['Admin key', newAdminKey, 'shown only once: keep it safe'],
+    ['Admin key', key, 'shown only once: keep it safe'],
+    ['Pages with key', key && `${address}/#key=${key}`],
   ];
 }
 
-function tableOf(product: string, rows: readonly Row[]): string {
+/** A curl command that sends a first write with the first admin key; `undefined` if this start did not create that key. */
+function firstWriteOf({ address, firstAdminKey, firstWrite }: Report): string | undefined {
+  if (!firstAdminKey || !firstWrite) return undefined;
+  const { generated } = firstAdminKey;
+  const key = generated ? `'X-API-Key: ${generated}'` : '"X-API-Key: $ADMIN_API_KEY"';
+  const body = JSON.stringify(firstWrite.body).replaceAll("'", String.raw`'\''`);
+  return `curl -s ${address}${firstWrite.path} -H ${key} -H 'Content-Type: application/json' -d '${body}'`;
+}
+
+/** @param command a command on a line of its own, so that a terminal selects the command without its name. */
+function tableOf(product: string, rows: readonly Row[], command: string | undefined): string {
   const lines = rows.map(([name, value, note]) => `  ${name.padEnd(16)} ${value}${note ? `   (${note})` : ''}`);
-  return ['', `  ${product}`, ...lines, '', ''].join('\n');
+  const more = command ? ['  First write', `  ${command}`] : [];
+  return ['', `  ${product}`, ...lines, ...more, '', ''].join('\n');
 }

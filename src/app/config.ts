@@ -37,14 +37,11 @@ const SETTINGS = {
    * same Redis share rate limits and live events.
    */
   REDIS_URL: setting<string | undefined>(redis, undefined),
+  /** What callers without a key may do. It is the same for all of them, wherever their requests come from. */
+  ANONYMOUS_ACCESS: setting<AnonymousAccess>(oneOf('none', 'read', 'write'), 'read'),
   /**
-   * What callers without a key may do. The default is `read`. If the gateway uses the embedded database
-   * and listens on a loopback address, the default for local requests is `write`.
-   */
-  ANONYMOUS_ACCESS: setting<AnonymousAccess | undefined>(oneOf('none', 'read', 'write'), undefined),
-  /**
-   * An admin key. At the start, the gateway adds this key to the database if the database does not have it. Without
-   * this setting, the first start creates a key and shows it once.
+   * An admin key. At the start, the gateway adds this key to the database if the database does not have it. The key is
+   * never shown. Without this setting, the first start creates a key and shows it once.
    */
   ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
   /** Proxies whose X-Forwarded-For is trusted: comma-separated addresses and CIDRs, or the number of proxies (hops). */

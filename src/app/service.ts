@@ -38,7 +38,7 @@ export async function openService(config: Config): Promise<Service> {
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
   });
   const app = await createApp(config, database);
-  const { server, anonymousAccess, limits, firstAdminKey, metrics, drain, product, firstList } = app;
+  const { server, limits, firstAdminKey, metrics, drain, product, firstList, firstWrite } = app;
   return {
     metrics,
     listen: async () => {
@@ -50,8 +50,9 @@ export async function openService(config: Config): Promise<Service> {
         data: database.description,
         limits: describeLimits(config, limits.state),
         proxies: describeProxies(config),
-        anonymousAccess,
-        newAdminKey: await firstAdminKey(),
+        anonymousAccess: config.ANONYMOUS_ACCESS,
+        firstAdminKey: await firstAdminKey(),
+        firstWrite,
       };
     },
     closePort: (delayMs = config.SHUTDOWN_DELAY_MS, turn) => drain.closePort(delayMs, turn),

@@ -59,7 +59,7 @@ export interface Identification {
    * The caller of a request without a key.
    * @param address the client's address as a rate-limit subject: an IPv4 address, or an IPv6 /64 network.
    */
-  anonymousCaller(address: string, headers: IncomingHttpHeaders): Caller;
+  anonymousCaller(address: string): Caller;
 }
 
 /**
@@ -72,7 +72,7 @@ const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 export function identifyCallers({ keys, limits, anonymousCaller }: Identification): onRequestHookHandler {
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
-  const anonymous = ({ ip, headers }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip), headers);
+  const anonymous = ({ ip }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip));
   const identify = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;
     request.meter = new Meter(limits, caller);

@@ -43,7 +43,12 @@ export function createPetstore(): Domain {
     topics: { pet: pets, order: orders, inventory },
     samples: SAMPLES,
     buildSubgraph: async (parts) => (await import('./federation.js')).buildSubgraph(parts, rows),
-    descriptions: { title: 'Petstore Gateway', schema: SCHEMA_DESCRIPTION, rest: REST_DESCRIPTION },
+    descriptions: {
+      title: 'Petstore Gateway',
+      schema: SCHEMA_DESCRIPTION,
+      rest: REST_DESCRIPTION,
+      firstWrite: { path: '/categories', body: { name: 'Dogs' } },
+    },
   };
 }
 

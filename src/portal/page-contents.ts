@@ -63,6 +63,6 @@ export const SANDBOX_CONTENT: PageContent = {
   layout: 'explorer',
   files: ['sandbox.js'],
   policy: SANDBOX,
-  tools: EXPLORER_TOOLS,
+  tools: '<p class="standing soft">Sandbox does not get your key. <a href="/graphiql">GraphiQL</a> uses it.</p>',
   content: () => fill('sandbox'),
 };

@@ -29,12 +29,12 @@ export const SWAGGER_UI: Policy = {
 };
 
 /**
- * Sandbox needs a script and a frame from Apollo. This page sends Sandbox's GraphQL requests to this server. The page shows
- * GraphiQL if Apollo cannot be reached, so the policy also allows everything that GraphiQL needs.
+ * Sandbox is a frame from Apollo. The page first checks whether Apollo can be reached. No page allows scripts of other
+ * servers, since they could read the key that the tab stores for this origin.
  */
 export const SANDBOX: Policy = {
-  ...GRAPHIQL,
-  'script-src': ["'self'", 'https://embeddable-sandbox.cdn.apollographql.com'],
+  ...OWN,
+  'connect-src': ["'self'", 'https://sandbox.embed.apollographql.com'],
   'frame-src': ['https://sandbox.embed.apollographql.com'],
 };
 

@@ -26,7 +26,10 @@ export interface PageContent extends PageOptions {
   readonly title: string;
   readonly description: string;
   readonly layout: 'sheet' | 'docs' | 'explorer' | 'explorer long';
-  /** The page's style sheets and scripts, by their names in `Assets`. `site.css` is added to every page. */
+  /**
+   * The page's style sheets and scripts, by their names in `Assets`. Every page also has `key-link.js`, as its first script,
+   * and `site.css`.
+   */
   readonly files: readonly string[];
   /** HTML at the end of the top bar. */
   readonly tools?: string;
@@ -54,7 +57,7 @@ export function renderPage(page: PageContent, { product, assets }: Site): string
     title: escaped(path === '/' ? product : `${title} · ${product}`),
     home: `<a class="home row" href="/"><img src="/favicon.svg" alt="" width="28" height="28">${escaped(product)}</a>`,
     description: escaped(description),
-    files: [...files, 'site.css'].map(tagOf).join('\n  '),
+    files: ['key-link.js', ...files, 'site.css'].map(tagOf).join('\n  '),
     layout,
     site: SITE.map(([href, label]) => link(href, label, path)).join('\n      '),
     tools,

@@ -72,6 +72,14 @@ export interface Descriptions {
   readonly schema: string;
   /** The description of the REST interface, in Markdown. */
   readonly rest: string;
+  /** A write that succeeds on an empty database. The first start shows it as an example. */
+  readonly firstWrite?: ExampleWrite;
+}
+
+/** A POST request to the REST interface. */
+export interface ExampleWrite {
+  readonly path: string;
+  readonly body: object;
 }
 
 /** All domains of a service, combined. */
@@ -96,6 +104,7 @@ export function combineDomains(domains: readonly Domain[]) {
     rest: {
       title: texts.title,
       description: texts.rest,
+      firstWrite: texts.firstWrite,
       tags: Object.assign({}, ...domains.map(({ tags }) => tags)) as Readonly<Record<string, Tag>>,
       operations: all(({ operations }) => operations),
     },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
-import { GatewayProcess } from '../helper/process';
+import { GatewayProcess, inShell } from '../helper/process';
 import { TEST_REDIS_URL } from '../helper/production';
 
 const onServer = TEST_DATABASE_URL ? test : test.skip;
@@ -27,6 +27,8 @@ onServer.each([1, 2])(
     expect(await database.prisma.apiKey.count()).toBe(0);
     const next = await GatewayProcess.start(environment);
     expect(next.report['Admin key']).toMatch(/^ps_/);
+    expect(next.report['Pages with key']).toBe(`${next.url}/#key=${next.report['Admin key']}`);
+    expect(await inShell(next.report['First write'])).toEqual({ id: 1, name: 'Dogs' });
     await next.stop();
     expect(await database.prisma.apiKey.count()).toBe(1);
     await drop();

@@ -15,11 +15,16 @@ afterAll(() => drop());
 const GIVEN = 'ps_givenbyowner_GivenByOwnerGivenByOwnerGivenByO';
 const ANOTHER_SECRET = 'ADMIN_API_KEY has a different secret from the existing key givenbyowner.';
 
-/** Starts the application. @returns the printed key, and the `viewer` or the HTTP error status that each key gets. */
+/**
+ * Starts the application.
+ * @returns the generated key, whether this start created the first key, and the `viewer` or the HTTP error status that each
+ *   key gets.
+ */
 async function start(given: string | undefined, ...keys: string[]) {
   const environment = { LOG_LEVEL: 'silent', ...(given && { ADMIN_API_KEY: given }) };
   const { server, firstAdminKey } = await createApp(readConfig(environment), database);
-  const shown = await firstAdminKey();
+  const first = await firstAdminKey();
+  const shown = first?.generated;
   const viewers: unknown[] = [];
   for (const key of [...keys, ...(shown ? [shown] : [])]) {
     const response = await server.inject({
@@ -31,10 +36,10 @@ async function start(given: string | undefined, ...keys: string[]) {
     viewers.push(response.statusCode === 200 ? response.json().data.viewer : response.statusCode);
   }
   await server.close();
-  return { shown, viewers };
+  return { isFirst: first !== undefined, shown, viewers };
 }
 
-/** Ensures that an admin key exists, as each start of the application does. @returns the key if it must be printed. */
+/** Ensures that an admin key exists, as each start of the application does. @returns the key if it is the first. */
 const bootstrap = (given?: string) => ensureAdminKey(database, given, Date.now());
 
 const ADMIN = {
@@ -44,10 +49,11 @@ const ADMIN = {
 };
 
 test('the first start creates one admin key and shows it once', async () => {
-  const { shown = '', viewers } = await start(undefined);
+  const { isFirst, shown = '', viewers } = await start(undefined);
+  expect(isFirst).toBe(true);
   expect(shown).toMatch(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/);
   expect(viewers).toEqual([ADMIN]);
-  expect(await start(undefined, shown)).toEqual({ shown: undefined, viewers: [ADMIN] });
+  expect(await start(undefined, shown)).toEqual({ isFirst: false, shown: undefined, viewers: [ADMIN] });
   expect(await database.prisma.apiKey.count()).toBe(1);
 });
 
@@ -60,10 +66,15 @@ test('an application that never listens creates no admin key', async () => {
 test('the key in ADMIN_API_KEY is created even if other keys exist; it is not printed, and not restored after a revocation', async () => {
   const first = String(await bootstrap());
   for (let time = 0; time < 2; time++)
-    expect(await start(GIVEN, GIVEN)).toEqual({ shown: undefined, viewers: [ADMIN] });
+    expect(await start(GIVEN, GIVEN)).toEqual({ isFirst: false, shown: undefined, viewers: [ADMIN] });
   expect(await database.prisma.apiKey.count()).toBe(2);
   await database.prisma.apiKey.updateMany({ where: { id: 'givenbyowner' }, data: { revokedAt: new Date() } });
   expect((await start(GIVEN, GIVEN, first)).viewers).toEqual([401, ADMIN]);
+});
+
+test('a first start with ADMIN_API_KEY is a first start that shows no key', async () => {
+  expect(await start(GIVEN, GIVEN)).toEqual({ isFirst: true, shown: undefined, viewers: [ADMIN] });
+  expect(await start(GIVEN, GIVEN)).toMatchObject({ isFirst: false, shown: undefined });
 });
 
 test('the start fails if ADMIN_API_KEY has an existing id but a different secret; the error does not contain the key', async () => {
@@ -83,11 +94,11 @@ test('ADMIN_API_KEY may contain the old secret of a rotated key until the grace 
 });
 
 // bootstrap.full.test.ts and workers.full.test.ts test starts with several processes.
-test.each<[string, string | undefined, number]>([
-  ['without ADMIN_API_KEY', undefined, 1],
-  ['with the same ADMIN_API_KEY', GIVEN, 0],
-])('concurrent starts %s create one key', async (_name, given, shown) => {
+test.each<[string, string | undefined]>([
+  ['without ADMIN_API_KEY', undefined],
+  ['with the same ADMIN_API_KEY', GIVEN],
+])('concurrent starts %s create one key, and one of them is the first', async (_name, given) => {
   const keys = await Promise.all([1, 2, 3].map(() => bootstrap(given)));
-  expect(keys.filter((key) => key)).toHaveLength(shown);
+  expect(keys.filter((key) => key)).toHaveLength(1);
   expect(await database.prisma.apiKey.count()).toBe(1);
 });

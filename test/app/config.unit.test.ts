@@ -25,7 +25,7 @@ test('the default settings have the documented values', () => {
     METRICS_PORT: undefined,
     DATA_DIR: resolve('data'),
     REDIS_URL: undefined,
-    ANONYMOUS_ACCESS: undefined,
+    ANONYMOUS_ACCESS: 'read',
     ADMIN_API_KEY: undefined,
     TRUST_PROXY: undefined,
     BAN_AFTER: 20,

@@ -6,7 +6,7 @@ import { ADMIN_KEY } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { ask } from '../helper/load';
 import { copyData } from '../helper/prepared';
-import { GatewayProcess, logOf } from '../helper/process';
+import { GatewayProcess, inShell, logOf } from '../helper/process';
 import { HEADERS } from '../helper/traffic';
 import { until } from '../helper/until';
 
@@ -18,10 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => installation.remove());
 
-/** Creates a category without a key. @returns its id. */
-async function createCategory(gateway: GatewayProcess): Promise<string> {
+/** Creates a category with the admin key that the first start printed. @returns its id. */
+async function createCategory(gateway: GatewayProcess, { report } = first): Promise<string> {
   const create = 'mutation { createCategory(input: { name: "Dogs" }) { id } }';
-  const { data } = await gateway.graphql<{ data: { createCategory: { id: string } } }>(create);
+  const headers = { 'x-api-key': String(report['Admin key']) };
+  const { data } = await gateway.graphql<{ data: { createCategory: { id: string } } }>(create, headers);
   return data.createCategory.id;
 }
 
@@ -39,8 +40,9 @@ async function failedStart(environment: Record<string, string>): Promise<string>
   return stderr.slice('petstore-gateway: '.length, -1);
 }
 
-test('the first start logs one line with the URLs, the access of anonymous callers, and the admin key', () => {
+test('the first start logs one line with the URLs, the access of anonymous callers, and how to use the admin key', () => {
   const { url, stderr, stdout, report } = first;
+  const key = report['Admin key'];
   expect(stderr).toBe('');
   expect(stdout.match(/Admin key/g)).toHaveLength(1);
   expect(report).toEqual({
@@ -55,17 +57,40 @@ test('the first start logs one line with the URLs, the access of anonymous calle
     Docs: `${url}/docs`,
     Data: `embedded PostgreSQL 18 in ${installation.data}`,
     Limits: 'in memory',
-    'Anonymous access': 'read and write',
+    'Anonymous access': 'read',
     'Admin key': expect.stringMatching(/^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/),
+    'Pages with key': `${url}/#key=${key}`,
+    'First write': `curl -s ${url}/categories -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '{"name":"Dogs"}'`,
   });
 });
 
-test('the first write works without a key, and the printed key is an admin key', async () => {
+test('the printed command makes the first write, and the printed key is an admin key', async () => {
   const gateway = await installation.running();
-  expect(await createCategory(gateway)).toMatch(/^\d+$/);
+  expect(await inShell(first.report['First write'])).toEqual({ id: 1, name: 'Dogs' });
   const headers = { 'x-api-key': String(first.report['Admin key']) };
   const answer = await gateway.graphql('{ apiKeys { totalCount } }', headers);
   expect(answer).toMatchObject({ data: { apiKeys: { totalCount: 1 } } });
+});
+
+test('a write without a key is rejected, although it comes from this machine', async () => {
+  const gateway = await installation.running();
+  const answer = await gateway.graphql('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+  expect(answer).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+});
+
+test('a first start with ADMIN_API_KEY prints the command for the first write, but not the key', async () => {
+  const given = new Installation({ LOG_LEVEL: 'info', ADMIN_API_KEY: ADMIN_KEY });
+  try {
+    const { report, stdout } = await given.start();
+    expect(report).not.toHaveProperty('Admin key');
+    expect(report).not.toHaveProperty('Pages with key');
+    expect(report['First write']).toContain('-H "X-API-Key: $ADMIN_API_KEY"');
+    expect(stdout).not.toContain(ADMIN_KEY.split('_')[2]);
+    expect(await inShell(report['First write'], { ADMIN_API_KEY: ADMIN_KEY })).toEqual({ id: 1, name: 'Dogs' });
+    expect((await given.start()).report).not.toHaveProperty('First write');
+  } finally {
+    await given.remove();
+  }
 });
 
 test('a second process with the same data directory fails with a one-line error that contains the pid of the first process', async () => {
@@ -82,7 +107,7 @@ test('SIGINT ends the process with exit code 0, and the next start has the data 
   const id = await createCategory(gateway);
   expect(await gateway.stop('SIGINT')).toMatchObject({ code: 0, signal: null, stderr: '' });
   const next = await installation.running();
-  expect(next.report).not.toHaveProperty('Admin key');
+  for (const name of ['Admin key', 'Pages with key', 'First write']) expect(next.report).not.toHaveProperty(name);
   expect(await hasCategory(next, id)).toBe(true);
 });
 
@@ -113,7 +138,7 @@ test('if the data directory has no database, the start creates a database and an
   writeFileSync(join(DATA_DIR, 'postgres.unfinished', 'PG_VERSION'), '17\n');
   const gateway = await GatewayProcess.start({ DATA_DIR });
   expect(gateway.report).toHaveProperty('Admin key');
-  expect(await createCategory(gateway)).toBe('1');
+  expect(await createCategory(gateway, gateway)).toBe('1');
   expect(statSync(join(DATA_DIR, 'postgres')).mode & 0o777).toBe(0o700);
   await gateway.stop('SIGKILL');
 });

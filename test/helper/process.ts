@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { command, PROJECT, TYPESCRIPT } from './command';
 import { IS_FULL } from './full';
 import { ADMIN_KEY } from './gateway';
@@ -99,6 +100,12 @@ export function runTypeScript(file: string, args: string[], environment: Record<
     PATH: process.env.PATH ?? '',
     ...environment,
   });
+}
+
+/** Runs a command that the gateway has printed in a shell. @returns its output, which must be JSON. */
+export async function inShell(command: unknown, environment: Record<string, string> = {}): Promise<unknown> {
+  const env = { PATH: process.env.PATH, ...environment };
+  return JSON.parse((await promisify(execFile)('sh', ['-c', String(command)], { env })).stdout);
 }
 
 /** The gateway as a separate process. */

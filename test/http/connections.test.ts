@@ -14,6 +14,7 @@ beforeAll(async () => {
     KEEP_ALIVE_TIMEOUT_MS: '300',
     REQUEST_TIMEOUT_MS: '600',
     MAX_CONNECTIONS: '20',
+    ANONYMOUS_ACCESS: 'write',
   });
   url = new URL(await instance.listen());
 });

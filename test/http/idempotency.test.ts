@@ -14,7 +14,7 @@ const HOUR = 3_600_000;
 let now = START;
 let gateway: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway({}, () => now);
+  gateway = await startGateway({ ANONYMOUS_ACCESS: 'write' }, () => now);
 });
 beforeEach(async () => {
   now = START;

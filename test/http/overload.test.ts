@@ -23,6 +23,7 @@ beforeAll(async () => {
     MAX_REQUESTS_IN_PROGRESS: String(SLOTS),
     MAX_SUBSCRIPTIONS_PER_CALLER: String(SHARE),
     BAN_AFTER: '5',
+    ANONYMOUS_ACCESS: 'write',
   });
   url = await gateway.listen();
 });
@@ -153,7 +154,7 @@ test('operations over WebSocket count towards the limit per caller; rejections u
 });
 
 test('a request whose body does not arrive in time gets 408, and the connection is closed', async () => {
-  const hasty = await gateway.another({ REQUEST_TIMEOUT_MS: '200' });
+  const hasty = await gateway.another({ REQUEST_TIMEOUT_MS: '200', ANONYMOUS_ACCESS: 'write' });
   const half = sendHalf({}, await hasty.listen());
   await once(half.socket, 'close');
   const { status, headers, body } = parseResponse(half.received);

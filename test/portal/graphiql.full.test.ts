@@ -1,7 +1,6 @@
 import type { TestKey } from '../helper/gateway';
 import { running } from '../helper/live';
 import { until } from '../helper/until';
-import type { Observed } from './browser';
 import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();
@@ -74,60 +73,5 @@ describe('GraphiQL', () => {
     expect(Math.min(query.width, result.width)).toBeGreaterThan(250);
     expect(result.y).toBeGreaterThanOrEqual(query.y + query.height);
     expect(result.height).toBeGreaterThan(200);
-  });
-});
-
-describe('Sandbox', () => {
-  const APOLLO = ['embeddable-sandbox.cdn.apollographql.com', 'sandbox.embed.apollographql.com'];
-  const hosts = ({ outside }: Observed) => [...new Set(outside.map((each) => new URL(each).hostname))];
-
-  browserTest('contacts only Apollo, and is replaced by GraphiQL with a notice if Apollo is unreachable', async () => {
-    const sandbox = await browsing.open('/graphql');
-    const { page } = sandbox;
-    await page.getByText('This is GraphiQL, served from here: Apollo’s servers').waitFor();
-    expect(hosts(sandbox)).toEqual([APOLLO[0]]);
-    expect(sandbox.complaints).toEqual([expect.stringContaining('Failed to load resource')]);
-    await page.getByRole('tab', { name: 'AvailablePets' }).waitFor();
-    await page.getByRole('button', { name: /execute query/i }).click();
-    await page.locator('.result-window', { hasText: 'totalCount' }).waitFor();
-  });
-
-  browserTest('is embedded with examples, and sends the key entered in the tab only to the gateway', async () => {
-    const sandbox = await browsing.open();
-    const { page } = sandbox;
-    // Imitates Apollo's script, which embeds an iframe of Apollo. The page sends the requests for this iframe.
-    const script = `window.EmbeddedSandbox = class {
-      constructor(options) {
-        window.options = options;
-        const frame = document.createElement('iframe');
-        frame.src = 'https://sandbox.embed.apollographql.com/sandbox/explorer?endpoint=' + options.initialEndpoint;
-        options.target.append(frame);
-      }
-    };`;
-    const asked: string[] = [];
-    await page.route(/apollographql\.com/, (route) => {
-      asked.push(route.request().url());
-      const isScript = route.request().resourceType() === 'script';
-      return isScript
-        ? route.fulfill({ contentType: 'text/javascript', body: script })
-        : route.fulfill({ contentType: 'text/html', body: '<title>Sandbox</title>' });
-    });
-    const endpoint = `${browsing.url}/graphql`;
-    await page.goto(endpoint);
-    await page.locator('iframe').waitFor();
-    await enterKey(page, pro);
-    await page.getByText('PRO · 300 left').waitFor();
-    expect(await page.evaluate('window.options')).toMatchObject({
-      initialEndpoint: endpoint,
-      initialState: { document: expect.stringContaining('query AvailablePets'), includeCookies: false },
-      runTelemetry: false,
-    });
-    const answer = await page.evaluate(`window.options.handleRequest('${endpoint}', {
-      method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"{ viewer { plan } }"}',
-    }).then((response) => response.json())`);
-    expect(answer).toMatchObject({ data: { viewer: { plan: 'PRO' } } });
-    expect(asked.map((each) => new URL(each).hostname)).toEqual(APOLLO);
-    expect(asked.join()).not.toContain(pro.whole);
-    expectNoComplaints(sandbox);
   });
 });

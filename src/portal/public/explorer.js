@@ -27,8 +27,3 @@ onStanding((windows) => {
 });
 keyChanges.addEventListener('change', showPlan);
 showPlan();
-
-/** @returns {Promise<string>} the example operations, as the text of one GraphQL document */
-export async function exampleDocument() {
-  return (await fetch(new URL('examples.graphql', import.meta.url))).text();
-}

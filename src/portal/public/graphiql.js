@@ -1,10 +1,20 @@
 // @ts-check
-import { exampleDocument } from './explorer.js';
+import './explorer.js';
+import { byId } from './elements.js';
+import { exampleDocument } from './examples.js';
 import { call, live } from './gateway.js';
 import { currentKey } from './key.js';
 
 // The scripts that the page loads before this script define these globals.
 const { React, ReactDOM, GraphiQL } = /** @type {any} */ (window);
+
+if (new URLSearchParams(location.search).get('sandbox') === 'unreachable') {
+  const reason = document.createElement('p');
+  reason.className = 'reason';
+  reason.setAttribute('role', 'status');
+  reason.textContent = 'This is GraphiQL, served from here: Apollo’s servers, which Sandbox needs, cannot be reached.';
+  byId('content').before(reason);
+}
 
 // This is a getter, so that each subscription sends the current key, even if the user has changed the key.
 const wsConnectionParams = {
@@ -22,6 +32,4 @@ const defaultTabs = operations.map((query) => ({ query }));
 // tab is closed.
 const storage = sessionStorage;
 
-ReactDOM.createRoot(document.getElementById('content')).render(
-  React.createElement(GraphiQL, { fetcher, defaultTabs, storage }),
-);
+ReactDOM.createRoot(byId('content')).render(React.createElement(GraphiQL, { fetcher, defaultTabs, storage }));

@@ -1,6 +1,7 @@
 // @ts-check
 import { byId, inputOf } from './elements.js';
 import { currentKey, keyChanges, setKey } from './key.js';
+import { faultOfLink } from './key-link.js';
 
 const form = byId('key-form');
 const input = inputOf('api-key');
@@ -11,7 +12,7 @@ const KEPT = note.textContent;
 function show() {
   input.value = currentKey();
   forget.disabled = !input.value;
-  say('');
+  say(faultOfLink());
 }
 
 /** @param {string} fault */

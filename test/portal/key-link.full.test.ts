@@ -1,0 +1,75 @@
+import { Installation } from '../helper/installation';
+import { browserTest, expectNoComplaints, useBrowsing } from './browsing';
+
+const browsing = useBrowsing();
+
+browserTest('the address that the first start prints opens the pages with the admin key', async () => {
+  const installation = new Installation({ LOG_LEVEL: 'info' });
+  try {
+    const { url, report } = await installation.start();
+    const { page } = await browsing.open();
+    await page.route(`${url}/**`, (route) => route.continue());
+    await page.goto(String(report['Pages with key']));
+    await page.getByText('key “first admin key”, may read and write and admin').waitFor();
+    expect(page.url()).toBe(`${url}/`);
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('listitem').filter({ hasText: 'first admin key' }).first().waitFor();
+  } finally {
+    await installation.remove();
+  }
+});
+
+browserTest.each(['/', '/admin', '/docs', '/docs/rest', '/graphiql', '/graphql'])(
+  'the key in the address %s#key=… is moved to the session storage before any other script runs',
+  async (path) => {
+    const { whole } = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
+    const opened = await browsing.open();
+    const { page } = opened;
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(request.url(), request.headers().referer ?? ''));
+    // Every script but the first records the address that it sees.
+    await page.route(/\.js$/, async (route) => {
+      if (/key(-link)?\.js$/.test(route.request().url()) || !route.request().url().startsWith(browsing.url))
+        return route.fallback();
+      const response = await route.fetch();
+      const body = `(globalThis.seen ??= []).push(location.href);\n${await response.text()}`;
+      return route.fulfill({ response, body });
+    });
+    await page.goto('about:blank');
+    await page.goto(`${browsing.url}${path}#key=${whole}`);
+    await page.waitForFunction('globalThis.seen?.length > 0');
+    await page.waitForLoadState('networkidle');
+    expect(await page.evaluate('sessionStorage.getItem("petstore-api-key")')).toBe(whole);
+    const traces = await page.evaluate(
+      'JSON.stringify([seen, location.href, localStorage, document.cookie, history.state])',
+    );
+    for (const text of [traces, page.url(), ...sent]) expect(text).not.toContain(whole);
+    await page.goBack();
+    await page.goForward();
+    expect(page.url()).not.toContain(whole);
+    expect(sent.join()).not.toContain(whole);
+  },
+);
+
+browserTest('the address works in a tab that already shows a page, too', async () => {
+  const { whole } = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
+  const start = await browsing.open('/');
+  const { page } = start;
+  await page.getByText('without a key, may read').waitFor();
+  await page.goto(`${browsing.url}/#key=${whole}`);
+  await page.getByText('key “Acme”, may read and write').waitFor();
+  expect(page.url()).toBe(`${browsing.url}/`);
+  expectNoComplaints(start);
+});
+
+browserTest('an incomplete key in the address is removed and reported, and the key of the tab is kept', async () => {
+  const { whole } = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
+  const { page } = await browsing.open(`/#key=${whole}`);
+  await page.getByText('key “Acme”').waitFor();
+  for (const path of ['/', '/graphiql']) {
+    await page.goto(`${browsing.url}${path}#key=${whole.slice(0, -3)}`);
+    await page.getByText('Its secret has 29 characters instead of 32.').waitFor();
+    expect(page.url()).toBe(browsing.url + path);
+    expect(await page.evaluate('sessionStorage.getItem("petstore-api-key")')).toBe(whole);
+  }
+});
