@@ -36,7 +36,7 @@ const GROUPS = [
   [
     'Callers',
     /^(ANONYMOUS_ACCESS|ADMIN_API_KEY|TRUST_PROXY|CORS_ORIGINS|BAN_)/,
-    'More in [keys](keys.md), [bans](limits.md#bans) and [local requests](#local-requests).',
+    'More in [keys](keys.md) and [bans](limits.md#bans).',
   ],
   [
     'GraphQL',
