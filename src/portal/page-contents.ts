@@ -63,6 +63,7 @@ export const SANDBOX_CONTENT: PageContent = {
   layout: 'explorer',
   files: ['sandbox.js'],
   policy: SANDBOX,
-  tools: '<p class="standing soft">Sandbox does not get your key. <a href="/graphiql">GraphiQL</a> uses it.</p>',
+  tools:
+    '<p class="standing soft"><span role="heading" aria-level="1">Sandbox</span> does not get your key. <a href="/graphiql">GraphiQL</a> uses it.</p>',
   content: () => fill('sandbox'),
 };

@@ -71,12 +71,17 @@ const get = async (path: string, options?: RequestInit) => {
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 const send = (method: string, path: string, body: object, headers = {}) =>
-  get(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
+  get(path, {
+    method,
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', 'x-api-key': String(gateway.report['Admin key']), ...headers },
+  });
 
 test('the bookshop prints its name and URL, and the commands on the page print the output shown there', async () => {
   expect(gateway.stdout).toContain(`Bookshop Gateway 1.0.0 serves at ${gateway.url}`);
   expect(gateway.report.REST).toBe(`${gateway.url}/books`);
-  const reader = new Reader(gateway.url, '');
+  expect(gateway.report['First write']).toContain(`${gateway.url}/shelves `);
+  const reader = new Reader(gateway.url, String(gateway.report['Admin key']));
   const steps = stepsOf(PAGE);
   expect(steps.length).toBeGreaterThan(5);
   for (const step of steps) expect([step.commands, await reader.type(step)]).toEqual([step.commands, step.output]);

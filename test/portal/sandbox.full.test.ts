@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { ADMIN_KEY } from '../helper/gateway';
 import { running } from '../helper/live';
 import { until } from '../helper/until';
+import { violations } from './browser';
 import { browserTest, expectNoComplaints, useBrowsing } from './browsing';
 
 const APOLLO = 'https://sandbox.embed.apollographql.com';
@@ -18,8 +19,8 @@ const FRAME = `<!doctype html><title>Sandbox</title><script>
 </script>`;
 
 /** Opens a page whose tab has the admin key. Every other server answers with FRAME, or with `script` if asked for a script. */
-async function openWithKey(path: string, script = '') {
-  const opened = await browsing.open();
+async function openWithKey(path: string, script = '', options: object = {}) {
+  const opened = await browsing.open(undefined, options);
   const { page } = opened;
   await page.addInitScript(
     `if (origin === '${browsing.url}') sessionStorage.setItem('petstore-api-key', '${ADMIN_KEY}');`,
@@ -187,4 +188,19 @@ browserTest.each(PAGES)('no script of another server runs on %s', async (path) =
   }))()`);
   expect(await page.evaluate('window.stolen')).toBeUndefined();
   expect(asked.filter((each) => each.endsWith('.js'))).toEqual([]);
+});
+
+browserTest('the page of Sandbox is accessible on a desktop and on a phone, in light and dark mode', async () => {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'])
+    for (const viewport of [
+      { width: 1280, height: 800 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page } = await openWithKey('/graphql', '', { colorScheme, viewport, bypassCSP: true });
+      await page.getByTitle('Apollo Sandbox').waitFor();
+      found.push(...(await violations(page)));
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    }
+  expect(found).toEqual([]);
 });
