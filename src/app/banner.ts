@@ -38,7 +38,10 @@ export function announce(report: Report, more: { metricsAt?: string; workers?: n
   const command = firstWriteOf(report);
   const isWritten = process.stdout.isTTY
     ? printText(tableOf(report.product, rows, command))
-    : logAnyway({ ...Object.fromEntries(rows), 'First write': command }, `${report.product} serves at ${report.address}`);
+    : logAnyway(
+        { ...Object.fromEntries(rows), 'First write': command },
+        `${report.product} serves at ${report.address}`,
+      );
   const key = report.firstAdminKey?.generated;
   if (!isWritten && key) complain(`the new admin key, shown only once, is ${key}`);
 }
