@@ -3,7 +3,7 @@ import { type GraphQLObjectType, getIntrospectionQuery, getNamedType, isObjectTy
 import { contractSchema } from '../../src/app/contract';
 import { runs } from '../helper/full';
 import { type Gateway, type Json, startGateway } from '../helper/gateway';
-import { introspections } from '../net/queries';
+import { introspections } from './generated-queries';
 import { valuesIn } from './values-in';
 
 const schema = contractSchema();

@@ -12,7 +12,7 @@ import { Meter } from '../../src/rate-limit/meter';
 import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { fill, worlds } from '../helper/world';
-import { queries } from '../net/queries';
+import { queries } from './generated-queries';
 import { valuesIn } from './values-in';
 
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };

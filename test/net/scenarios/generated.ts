@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { execute, parse, validate } from 'graphql';
 import { serverAudits } from 'graphql-http';
+import { queries } from '../../graphql/generated-queries';
 import { type Rows, rootOf, schemaOf } from '../model';
-import { queries } from '../queries';
 import type { Net, Scenario } from '../scenario';
 
 const QUERIES = 250;
