@@ -99,14 +99,21 @@ onPostgres('two instances on one PostgreSQL', () => {
     }
   });
 
-  test('while one instance runs a request, both instances reject a retry; if that instance is killed, a retry succeeds', async () => {
+  // At the commit of an order, PostgreSQL waits for a lock. Then it commits, even if the gateway has been killed.
+  const LOCK_COMMITS = `begin;
+    create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(1); return null; end $$;
+    create constraint trigger waits after insert on orders initially deferred for each row execute function wait();
+    commit; begin; select pg_advisory_xact_lock(1)`;
+  test.each([
+    ['before the commit, a retry creates the order', 'begin; select from inventory for update', false],
+    ['between the commit and the response, a retry gets the response', LOCK_COMMITS, true],
+  ])('both instances reject a retry of a running request; if its instance is killed %s', async (_, lock, replayed) => {
     const [first, second] = instances as [GatewayProcess, GatewayProcess];
     const order = { petId: 1, quantity: 3 };
     const blocker = new Client({ connectionString: database.url });
     await blocker.connect();
     try {
-      await blocker.query('begin');
-      await blocker.query('select from inventory where pet_id = 1 for update');
+      await blocker.query(lock);
       const lost = send(first, 'POST /store/orders', order, 'k').catch(() => 'no answer');
       await until(async () => {
         // Within a transaction, PostgreSQL reads the activity only once, unless the snapshot is cleared.
@@ -126,7 +133,7 @@ onPostgres('two instances on one PostgreSQL', () => {
       await blocker.query('rollback');
 
       const answer = await insist(second, 'POST /store/orders', order, 'k');
-      expect(answer).toMatchObject({ status: 201, replayed: false });
+      expect(answer).toMatchObject({ status: 201, replayed });
       expect(await stockOf(second)).toEqual({ orders: 1, left: 997 });
       expect(await send(second, 'POST /store/orders', order, 'k')).toEqual({ ...answer, replayed: true });
     } finally {
