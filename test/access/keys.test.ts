@@ -105,6 +105,13 @@ describe('updateApiKey', () => {
     expect(await ask()).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000' } });
   });
 
+  test('makes an expired key valid again by a later expiresAt', async () => {
+    const key = await gateway.createKey({ expiresAt: '2020-01-01T00:00:00Z' });
+    expect(await statusOf(key)).toBe(401);
+    await update(key, { expiresAt: '2090-01-01T00:00:00Z' });
+    expect(await statusOf(key)).toBe(200);
+  });
+
   test('requires both limits for the plan ENTERPRISE, keeps omitted limits, and removes both limits for other plans', async () => {
     const key = await gateway.createKey();
     const invalid = (input: object, ...fields: string[]) =>

@@ -29,6 +29,7 @@ test.each<[string, (whole: string) => Headers, string]>([
   ],
   ['X-API-Key wins over Bearer', (whole) => ({ 'x-api-key': whole, authorization: `Bearer ${ADMIN_KEY}` }), '1000'],
   ['without a key, the caller is anonymous and has the plan FREE', () => ({}), '60'],
+  ['a key in a cookie is ignored', (whole) => ({ cookie: `x-api-key=${whole}` }), '60'],
 ])('the caller is identified by its headers: %s', async (_where, headersOf, limit) => {
   const headers = headersOf(key.whole);
   const query = '{ viewer { plan apiKey { id } } }';

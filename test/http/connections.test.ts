@@ -76,6 +76,12 @@ describe('the server closes a connection', () => {
     expect(statusesOf(await closed)).toEqual([200]);
   });
 
+  test('that asks for a tunnel', async () => {
+    const { socket, closed } = open();
+    socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    expect(await closed).toBe('');
+  });
+
   test('at once if more than 32 of its requests are unanswered', async () => {
     const lasting = await gateway.another({});
     const { port } = new URL(await lasting.listen());

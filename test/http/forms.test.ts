@@ -12,6 +12,7 @@ afterAll(() => gateway.close());
 const query = 'query Pet($id: ID!, $named: Boolean = true) { pet(id: $id) { id name @include(if: $named) } }';
 const sha256Hash = createHash('sha256').update(query).digest('hex');
 const variables = { id: '1' };
+const STREAM = '/graphql/stream';
 const persistedQuery = { version: 1, sha256Hash };
 const extensions = { persistedQuery };
 
@@ -56,6 +57,15 @@ test.each(Object.entries(FORMS))('a GraphQL request may be sent as %s', async (_
   expect([answer.statusCode, answer.json().data]).toEqual([200, { pet: { id: '1', name: expect.any(String) } }]);
 });
 
+test('a query by GET is answered as an event stream if the client asks for one', async () => {
+  const request = get({ query, variables }, { accept: 'text/event-stream' });
+  const answer = await gateway.app.inject({ ...request, url: request.url.replace('/graphql', STREAM) });
+  expect([answer.statusCode, answer.payload]).toEqual([
+    200,
+    expect.stringMatching(/^event: next\ndata: \{"data":\{"pet"/),
+  ]);
+});
+
 test.each([
   ['a mutation by GET', get({ query: 'mutation { __typename }' }), 405],
   ['a GET that another site may have forged', get({ variables, extensions }, { 'sec-fetch-site': 'cross-site' }), 400],
@@ -66,6 +76,9 @@ test.each([
   ['extensions in a body as a string', post({ query, variables, extensions: JSON.stringify(extensions) }), 400],
   ['an operationName that is not a string', post({ query, variables, operationName: 7 }), 400],
   ['a text/plain body', post({ query, variables }, 'text/plain'), 400],
+  ['an event stream without a query text', { url: STREAM, headers: { accept: 'text/event-stream' } }, 400],
+  ['an event stream by PUT', { method: 'PUT' as const, url: STREAM }, 405],
+  ['an event stream if the client accepts only JSON', { url: STREAM, headers: { accept: 'application/json' } }, 406],
 ])('a GraphQL request is rejected: %s', async (_what, request, status) => {
   const answer = await gateway.app.inject(request);
   expect(answer.statusCode).toBe(status);

@@ -104,6 +104,13 @@ test('a retry gets the stored response even if the body or the key is formatted 
   ]);
 });
 
+test('a retry gets the stored response even after the created pet was deleted; keys are case-sensitive', async () => {
+  const first = await send('POST /pets', RABBIT, 'k');
+  await gateway.data(`mutation { deletePet(id: ${first.json.id}) { id } }`);
+  const [again, other] = [await send('POST /pets', RABBIT, 'k'), await send('POST /pets', RABBIT, 'K')];
+  expect([again.text, isReplayed(again), isReplayed(other)]).toEqual([first.text, true, false]);
+});
+
 test('a replay is charged like any other request', async () => {
   const { headers } = await gateway.createKey();
   for (const remaining of [59, 58, 57])

@@ -68,32 +68,58 @@ describe('a request is charged its cost; its response has the common headers and
 });
 
 describe('responses to requests that the HTTP parser rejects or would answer itself', () => {
-  const BROKEN =
-    'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
+  const POST = 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
   const HOST = 'Host: localhost\r\n';
   const OPEN = 'GET /openapi.json HTTP/1';
   const READ = 'GET /pets HTTP/1';
-  test.each<[status: number, code: string | undefined, name: string, text: string]>([
+  const BROKEN = `${POST}Transfer-Encoding: chunked\r\n`;
+  const END = `${HOST}Connection: close\r\n\r\n`;
+  type Raw = [status: number, code: string | undefined, name: string, text: string];
+  const bad = (name: string, text: string): Raw => [400, 'BAD_REQUEST', name, text];
+  test.each<Raw>([
     [400, 'BAD_REQUEST', 'a request that is not HTTP', 'GARBAGE\r\n\r\n'],
     [400, 'BAD_REQUEST', 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     [400, 'BAD_REQUEST', 'HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     [400, 'BAD_REQUEST', 'two body lengths', `${BROKEN}Content-Length: 1\r\n\r\n`],
     [400, 'BAD_REQUEST', 'a chunk without a size', `${BROKEN}\r\nzz\r\n`],
     [400, 'BAD_REQUEST', 'a broken chunk after a valid one', `${BROKEN}\r\n1\r\n{\r\nzz\r\n`],
+    [400, 'BAD_REQUEST', 'a chunk longer than its size', `${BROKEN}\r\n1\r\n{}\r\n0\r\n\r\n`],
+    ...['2, 2', '2\r\nContent-Length: 2', '1e1', '-1', '99999999999999999999'].map((length) =>
+      bad(`the body length ${JSON.stringify(length)}`, `${POST}Content-Length: ${length}\r\n\r\n{}`),
+    ),
+    [400, 'BAD_REQUEST', 'an unknown transfer encoding', `${POST}Transfer-Encoding: gzip\r\n\r\n{}`],
+    [413, 'PAYLOAD_TOO_LARGE', 'a body length over 100 KiB', `${POST}Content-Length: 102401\r\n\r\n`],
+    [413, 'PAYLOAD_TOO_LARGE', 'a chunk over 100 KiB', `${BROKEN}\r\n19001\r\n${' '.repeat(102_401)}\r\n`],
+    ...['a', 'a : 1', 'a: 1\r\n 2', 'a: \0', 'a: 1\nb: 2'].map((header) =>
+      bad(`the header ${JSON.stringify(header)}`, `${READ}.1\r\n${header}\r\n${END}`),
+    ),
+    ...['BREW / HTTP/1.1', 'get / HTTP/1.1', 'GET pets HTTP/1.1', 'GET /?a b HTTP/1.1', 'GET / HTTP/3.0'].map((line) =>
+      bad(`the request line ${line}`, `${line}\r\n${END}`),
+    ),
     [431, 'HEADERS_TOO_LARGE', 'a head of 20,000 characters', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`],
     [400, 'BAD_REQUEST', 'a missing Host header', `${READ}.1\r\n\r\n`],
     [400, 'BAD_REQUEST', 'two Host headers', `${READ}.1\r\nHost: a\r\nhost: a\r\n\r\n`],
     [400, 'BAD_REQUEST', 'two Host headers in HTTP/1.0', `${READ}.0\r\n${HOST}Host: a\r\n\r\n`],
     [200, undefined, 'an unknown Expect header', `${OPEN}.1\r\n${HOST}Expect: miracles\r\n\r\n`],
     [200, undefined, 'HTTP/1.0 without a Host header', `${OPEN}.0\r\n\r\n`],
+    [200, undefined, 'an empty Host header', `${OPEN}.1\r\nConnection: close\r\nHost:\r\n\r\n`],
+    [200, undefined, 'an absolute URL', `${OPEN.replace('/', 'http://other.example/')}.1\r\n${END}`],
+    [200, undefined, 'a GET request with a body', `${OPEN}.1\r\nContent-Length: 2\r\n${END}no`],
+    [
+      200,
+      undefined,
+      'a body in chunks with an extension and a trailer',
+      `${BROKEN}Connection: close\r\n\r\n18;a=b\r\n{"query":"{__typename}"}\r\n0\r\nA: b\r\n\r\n`,
+    ],
   ])('have the common headers: %i %s for %s', async (status, code, _name, text) => {
     const instance = await listening();
-    const left = async () => (await ask(instance, 'GET /livez', { headers: ANONYMOUS })).told.remaining;
-    const before = await left();
+    const before = await left(instance);
     const { status: answered, headers, body } = parseResponse(await exchange(instance.server.listeningOrigin, text));
-    expect([answered, code && JSON.parse(body)]).toEqual([status, code && expect.objectContaining({ code, status })]);
+    const { errors, ...problem } = JSON.parse(body);
+    const told = errors?.[0]?.extensions ?? problem;
+    expect([answered, code && told]).toEqual([status, code && expect.objectContaining({ code, status })]);
     checkHeaders(status, headers, toldBy(headers));
-    expect(before - (await left())).toBe(code ? 1 : 0);
+    expect(before - (await left(instance))).toBe(code ? 1 : 0);
   });
 
   test('are 408 if the request does not arrive in time', async () => {
@@ -109,10 +135,12 @@ describe('responses to requests that the HTTP parser rejects or would answer its
 
   test('are 429 once the address has used up its quota', async () => {
     const instance = await listening();
-    for (let i = 0; i < 60; i++) await ask(instance, 'GET /nothing', { headers: ANONYMOUS });
+    for (let i = await left(instance); i > 0; i--) await ask(instance, 'GET /nothing', { headers: ANONYMOUS });
     for (const text of ['GARBAGE\r\n\r\n', `${READ}.1\r\n\r\n`])
       expect(await exchange(instance.server.listeningOrigin, text)).toMatch(/^HTTP\/1\.1 429 .*"code":"RATE_LIMITED"/s);
   });
+
+  const left = async (of: Gateway) => (await ask(of, 'GET /livez', { headers: ANONYMOUS })).told.remaining;
 
   let instance: Gateway | undefined;
   afterAll(() => instance?.close());
@@ -152,6 +180,21 @@ test('a GraphQL response with status 200 has Retry-After only for SERVICE_UNAVAI
     if (error) failWith(error);
     for (const { status, told, text } of await send())
       expect([status, told.retryAfter, /"code":"(\w+)"/.exec(text)?.[1]]).toEqual([200, retryAfter, code]);
+  }
+});
+
+test.each<[id: string, isKept: boolean]>([
+  ['my-request.1:2_3', true],
+  ['x'.repeat(128), true],
+  ['', false],
+  ['a b', false],
+  ['<b>', false],
+  ['x'.repeat(129), false],
+])('the X-Request-Id %j of a client is kept: %s', async (id, isKept) => {
+  for (const on of ['GET /pets', 'GET /nothing', PETS]) {
+    const { headers, error } = await ask(gateway, on, { headers: { 'x-request-id': id } });
+    expect(headers['x-request-id']).toEqual(isKept ? id : expect.stringMatching(/^[0-9a-f-]{36}$/));
+    if (error) expect(error.requestId).toBe(headers['x-request-id']);
   }
 });
 

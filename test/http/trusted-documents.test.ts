@@ -185,6 +185,20 @@ describe('automatic persisted queries', () => {
     expect(body).not.toContain('"pet":{"id"');
   });
 
+  test.each(['{ nothing }', '{'])('do not store the invalid document %s', async (invalid) => {
+    const extensions = apollo(sha256(invalid));
+    expect((await post(open, { query: invalid, extensions })).status).toBe(400);
+    expect((await post(open, { extensions })).code).toBe('PERSISTED_QUERY_NOT_FOUND');
+  });
+
+  test('run a mutation by its hash over POST, but not over GET', async () => {
+    const mutation = 'mutation { __typename }';
+    const extensions = apollo(sha256(mutation));
+    expect((await post(open, { query: mutation, extensions })).status).toBe(200);
+    expect((await post(open, { extensions })).body).toContain('"data":{"__typename":"Mutation"}');
+    expect((await get(open, { extensions: JSON.stringify(extensions) })).statusCode).toBe(405);
+  });
+
   test('are disabled with TRUSTED_DOCUMENTS_ONLY', async () => {
     const unknown = await post(closed, { extensions: apollo(sha256(text)) });
     expect([unknown.status, unknown.code]).toEqual([404, 'PERSISTED_QUERY_NOT_IN_LIST']);

@@ -63,7 +63,7 @@ const among = (parameter: string, field: keyof Row, value: fc.Arbitrary<unknown>
 });
 
 const TEXTS = [
-  ...'R,re,rex,REX,É,ém,émi,ÉMILE,a,aA,b,AARON,zoe ,x 9,🐕,～, b,%,e,,a b,_,0%,00%,a_b,kkkk,back'.split(','),
+  ...',R,re,rex,REX,É,ém,émi,ÉMILE,a,aA,b,AARON,zoe ,x 9,🐕,～, b,%,e,,a b,_,0%,00%,a_b,kkkk,back'.split(','),
   ...['k\\s', "o'b", 'b &=#', '&=#', 'strasse', 'STRAẞE'],
 ];
 const QUANTITIES = [-1, 0, 1, 2, 3, 2147483647];

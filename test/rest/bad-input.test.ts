@@ -72,7 +72,7 @@ describe('identifiers in paths', () => {
   });
 
   test.each([
-    [404, 'NOT_FOUND', ['/pets/', '/pets/1/', '/pets/1/2', '/Pets', '/store']],
+    [404, 'NOT_FOUND', ['/pets/', '/pets/1/', '/pets/1/2', '/Pets', '/store', '/pets%2F1', '/pets.json', '/pets;a=b']],
     [400, 'BAD_REQUEST', ['/pets/%', '/pets/%zz', '/pets/%ff', '/pets?name=%ff']],
   ])('these paths get %i %s: %j', async (status, code, paths) => {
     for (const path of paths)
@@ -127,6 +127,8 @@ describe('query parameters', () => {
     ['GET /pets/1?limit=1', ['limit', UNKNOWN]],
     ['GET /store/inventory/1?x', ['x', UNKNOWN]],
     ['DELETE /pets/3?x=1', ['x', UNKNOWN]],
+    ['GET /rate_limit?x=1', ['x', UNKNOWN]],
+    ['GET /usage?limit=1', ['limit', UNKNOWN]],
     ['GET /pets?x=1&limit=a&sort=b', ['x', UNKNOWN], ['limit', LIMIT], ['sort', sort('id', 'name')]],
   ];
   test.each(rejected.map((row) => titled(row)))('%s is rejected', (_title, on, ...details) =>

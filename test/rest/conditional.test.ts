@@ -54,6 +54,18 @@ describe('If-None-Match', () => {
     const missing = await send(gateway, 'GET /pets/7', undefined, { 'if-none-match': '*' });
     expect([missing.status, missing.headers.etag]).toEqual([404, undefined]);
   });
+
+  test('is ignored by changes', async () => {
+    expect((await send(gateway, 'PATCH /pets/1', { name: 'Max' }, { 'if-none-match': '*' })).status).toBe(200);
+  });
+});
+
+test('conditions on times are ignored, since no response has the header Last-Modified', async () => {
+  const future = { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' };
+  expect(await send(gateway, 'GET /pets/1', undefined, future)).toMatchObject({ status: 200, json: { id: 1 } });
+  const past = { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' };
+  const { status, headers } = await send(gateway, 'PATCH /pets/1', { name: 'Max' }, past);
+  expect([status, headers['last-modified']]).toEqual([200, undefined]);
 });
 
 const CHANGES: [on: string, body?: object][] = [

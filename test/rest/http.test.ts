@@ -140,6 +140,10 @@ describe('Content-Type', () => {
     },
   );
 
+  test('the body of a DELETE request is ignored, even if it is not valid JSON', async () => {
+    for (const body of ['{}', '{']) expect((await send(gateway, 'DELETE /pets/99', body)).status).toBe(404);
+  });
+
   test('a body of 100 KiB is accepted, and a larger body gets 413', async () => {
     const change = (size: number) => send(gateway, 'PATCH /pets/1', '{"name":"Mia"}'.padEnd(size));
     expect((await change(102_400)).status).toBe(200);

@@ -66,6 +66,15 @@ test('a caller with an exhausted quota is rejected over each protocol; over HTTP
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
 });
 
+test('a banned key cannot open a WebSocket', async () => {
+  const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1 });
+  const strict = await gateway.another({ BAN_AFTER: '1' });
+  const banned = socketClient(await strict.listen(), undefined, headers);
+  for (const status of [200, 429]) expect((await strict.app.inject({ url: '/pets', headers })).statusCode).toBe(status);
+  expect((await open(banned).subscribe('{ __typename }').untilOver()).error).toMatchObject({ message: /429/ });
+  await strict.close();
+});
+
 test('an operation without a key or the required scope is rejected over each protocol, and charged', async () => {
   const over = await open(socketClient(url)).subscribe(SUBSCRIPTION).untilOver();
   expect(codeOf(over.error)).toBe('UNAUTHENTICATED');

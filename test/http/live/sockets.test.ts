@@ -175,6 +175,12 @@ describe('the server closes the connection without logging an error', () => {
   const payload = (length: number) => JSON.stringify({ type: 'pong', payload: { a: 'x'.repeat(length) } });
   const subscribe = (more: string) => `{"type":"subscribe","id":"1","payload":{"query":"{__typename}"${more}}}`;
 
+  const WATCH = subscribe('').replace('{__typename}', 'subscription { petChanged { kind } }');
+  const watchTwice = (socket: WebSocket) => {
+    socket.once('message', () => send(WATCH, WATCH)(socket));
+    socket.send(INIT);
+  };
+
   const CASES: [closed: (number | string)[], name: string, act: (socket: WebSocket) => void][] = [
     [TOO_OFTEN, 'sends 1000 messages', repeat(1000, send(PING))],
     [TOO_OFTEN, 'sends 1000 pongs', repeat(1000, (socket) => socket.pong())],
@@ -195,6 +201,7 @@ describe('the server closes the connection without logging an error', () => {
       'subscribes without connection_init and keeps sending',
       send(subscribe(''), ...Array(1000).fill(PING)),
     ],
+    [[4409, 'Subscriber for 1 already exists'], 'uses the id of a running operation', watchTwice],
     [[4429, 'Too many initialisation requests'], 'sends connection_init twice', send(INIT, INIT)],
   ];
   let closings: Promise<[number, string]>[];
