@@ -30,6 +30,8 @@ beforeEach(async () => {
 afterEach(async () => {
   leave();
   await until(async () => (await unsent()) < MIB / 16);
+  // Large responses delay the event loop on a busy machine. While the delay is long, requests get 503.
+  await until(async () => (await ask(gateway, 'GET /pets?id=1')).status === 200);
 });
 afterAll(async () => {
   gateway.server.server.closeAllConnections();
@@ -101,7 +103,7 @@ const page = (headers: object) =>
     .join('\r\n');
 
 describe.each<[name: string, hoard: (headers: Record<string, string>, from?: string) => unknown]>([
-  ['GraphQL on many connections', (headers) => times(40, () => new Connection(post('/graphql', LARGE, headers)))],
+  ['GraphQL on many connections', (headers) => times(30, () => new Connection(post('/graphql', LARGE, headers)))],
   ['pipelined GraphQL', (headers) => new Connection(post('/graphql', LARGE, headers).repeat(12))],
   ['pipelined REST pages', (headers) => new Connection(page(headers).repeat(32))],
   ['event streams', (headers) => new Connection(post('/graphql/stream', LARGE, { ...headers, ...EVENTS }).repeat(12))],
