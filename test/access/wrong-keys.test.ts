@@ -1,20 +1,18 @@
 import { once } from 'node:events';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
-import pino from 'pino';
 import { WebSocket } from 'ws';
 import { newKey } from '../../src/access/key-format';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { captureLog } from '../helper/log-lines';
 import { watchLookUps } from '../helper/look-ups';
 import { toldBy } from '../helper/standing';
 import { until } from '../helper/until';
 
-const lines: Record<string, unknown>[] = [];
-const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line))) };
+const lines = captureLog();
 
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
-  jest.spyOn(pino, 'destination').mockReturnValue(destination as never);
   gateway = await startGateway({ TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'error' });
   url = await gateway.listen();
 });

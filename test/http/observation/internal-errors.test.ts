@@ -1,13 +1,12 @@
 import type { InjectOptions } from 'fastify';
-import pino from 'pino';
 import type { Gateway } from '../../helper/gateway';
 import { running, socketClient } from '../../helper/live';
+import { captureLog } from '../../helper/log-lines';
 import { watchLookUps } from '../../helper/look-ups';
 import { until } from '../../helper/until';
 import { startToys } from '../../toys/gateway';
 
-const lines: Record<string, unknown>[] = [];
-const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line))) };
+const lines = captureLog();
 
 const bug = new Error('a bug');
 
@@ -21,7 +20,6 @@ function now(): number {
 
 let gateway: Gateway;
 beforeAll(async () => {
-  jest.spyOn(pino, 'destination').mockReturnValue(destination as never);
   gateway = await startToys({ LOG_LEVEL: 'error', ANONYMOUS_ACCESS: 'write' }, now);
 });
 afterEach(() => {

@@ -1,18 +1,16 @@
-import pino from 'pino';
 import type { Gateway } from '../../helper/gateway';
 import { type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { captureLog } from '../../helper/log-lines';
 import { until } from '../../helper/until';
 import { startToys } from '../../toys/gateway';
 
-const lines: Record<string, unknown>[] = [];
-const destination = { write: (line: Buffer) => lines.push(JSON.parse(String(line))) };
+const lines = captureLog();
 const UNREACHABLE = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const QUERY = '{ toys { totalCount } }';
 
 let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
-  jest.spyOn(pino, 'destination').mockReturnValue(destination as never);
   gateway = await startToys({ LOG_LEVEL: 'info', ANONYMOUS_ACCESS: 'write', REQUEST_TIMEOUT_MS: '5000' });
   url = await gateway.listen();
 });
