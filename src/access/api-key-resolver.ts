@@ -143,8 +143,8 @@ export class ApiKeyResolver {
   }
 
   @FieldResolver(() => RateLimit, { description: "The key's remaining quota." })
-  async rateLimit(@Root() key: StoredKey, @Ctx() { charge }: Context): Promise<RateLimit> {
-    return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, charge.countedFields);
+  async rateLimit(@Root() key: StoredKey, @Ctx() { countedFields }: Context): Promise<RateLimit> {
+    return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, countedFields);
   }
 
   @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if the key is not banned.'))

@@ -13,8 +13,8 @@ export class ViewerResolver {
   constructor(private readonly usage: UsageService) {}
 
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
-  async rateLimit(@Ctx() { request, charge }: Context): Promise<RateLimit> {
-    return rateLimitOf(await charge.settle(), accountOf(request.caller).plan, charge.countedFields);
+  async rateLimit(@Ctx() { request, countedFields }: Context): Promise<RateLimit> {
+    return rateLimitOf(await request.meter.charge(countedFields), accountOf(request.caller).plan, countedFields);
   }
 
   @Errors('BAD_USER_INPUT')

@@ -53,6 +53,13 @@ export class ProblemError extends ExpectedError {
   }
 }
 
+/** Rejects the whole operation when a field throws it, even if other fields have already run. */
+export class OperationRejection extends ExpectedError {
+  constructor({ code, status, message, details }: Problem) {
+    super(code, status, message, details);
+  }
+}
+
 /** The `Error` object of the specification (section 7), plus the details and the request id, which the gateway adds. */
 export function errorBody(problem: Problem, ownRequestId?: string): object {
   const { code, message, status, details, requestId = ownRequestId } = problem;

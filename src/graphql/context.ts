@@ -3,7 +3,6 @@ import type { JsonFormat, Nested } from '../database/reading/selection';
 import type { Precondition, Told } from '../errors/errors';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
-import type { Charge } from './charge';
 import { Loaders } from './loaders';
 
 /** The variables of an operation as the client sent them. */
@@ -65,8 +64,8 @@ export class Context {
 
   constructor(
     readonly request: OperationRequest,
-    /** The operation's charge against the quota. */
-    readonly charge: Charge,
+    /** The number of requests that the operation is charged for. */
+    readonly countedFields: number,
     /** The session for the operation's statements. If the operation has an idempotency key, this is a transaction. */
     readonly session: Session,
     /** The queries of the pages that are nested in leaves (leaves.ts). */

@@ -11,10 +11,9 @@ import {
 } from 'graphql';
 import type { Session } from '../database/database';
 import type { Nested } from '../database/reading/selection';
-import { ProblemError } from '../errors/errors';
+import { OperationRejection, ProblemError } from '../errors/errors';
 import { type Admitted, admit } from './admission';
 import { Uses } from './annotations';
-import { Charge } from './charge';
 import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotency';
@@ -85,7 +84,8 @@ export class Executor {
     if ('status' in admitted) return admitted;
     const { variant } = admitted;
     const resultKey = resultKeyOf(admitted, sent);
-    const context = new Context(request, new Charge(request.meter, variant.countedFields), request.session);
+    const { countedFields } = variant;
+    const context = new Context(request, countedFields, request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -104,7 +104,7 @@ export class Executor {
     const open = () => request.session.renewed();
     const respondTo = (event: object) => {
       const { result, leave } = this.eventResults.find(event, resultKey, open, ({ session, loaders }) =>
-        this.executeEvent(admitted, sent, new Context(request, context.charge, session, undefined, loaders), event),
+        this.executeEvent(admitted, sent, new Context(request, countedFields, session, undefined, loaders), event),
       );
       const onProblem = (problem: unknown) => refusal(problem, admitted).body;
       return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
@@ -139,26 +139,22 @@ export class Executor {
 
   private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
     const { request, variant } = admitted;
-    const charge = new Charge(request.meter, variant.countedFields);
     try {
       // `@rateLimit` does not charge an operation without counted fields. The operation is charged here, since it counts
       // towards the limit on free requests.
-      if (variant.countedFields === 0) await charge.settle();
-      const result = await this.executeIn(request.session, admitted, sent, charge);
+      if (variant.countedFields === 0) await request.meter.charge(0);
+      const result = await this.executeIn(request.session, admitted, sent);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
       if (result.errors) request.session.work.deadline.end();
-      return charge.problem ? refusal(charge.problem, admitted) : outcomeOf(result, admitted);
+      const rejection = result.errors?.find(({ originalError }) => originalError instanceof OperationRejection);
+      return rejection ? refusal(rejection, admitted) : outcomeOf(result, admitted);
     } catch (problem) {
       return refusal(problem, admitted);
     }
   }
 
   private executeIdempotently(admitted: Admitted, sent: Variables): Promise<Outcome> {
-    const { request, variant } = admitted;
-    const charge = new Charge(request.meter, variant.countedFields);
-    return this.idempotent.run({ ...admitted, charge }, (transaction) =>
-      this.executeIn(transaction, admitted, sent, charge),
-    );
+    return this.idempotent.run(admitted, (transaction) => this.executeIn(transaction, admitted, sent));
   }
 
   /**
@@ -171,7 +167,6 @@ export class Executor {
     session: Session,
     { request, variant, operation, variables }: Admitted,
     sent: Variables,
-    charge: Charge,
   ): Promise<ExecutionResult> {
     const leaves = variant.withLeaves(request.api.json);
     const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
@@ -181,7 +176,7 @@ export class Executor {
       document: hasLeaves ? leaves.document : operation.document,
       operationName: operation.name,
       variableValues: sent,
-      contextValue: new Context(request, charge, session, nested),
+      contextValue: new Context(request, variant.countedFields, session, nested),
     });
     const { kind } = operation;
     // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.

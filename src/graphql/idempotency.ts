@@ -5,7 +5,6 @@ import { tryLock } from '../database/writing';
 import type { ErrorCode } from '../errors/codes';
 import { badInput, ProblemError, problemOf, type Told } from '../errors/errors';
 import type { Admitted } from './admission';
-import type { Charge } from './charge';
 import { type Outcome, outcomeOf, refusal } from './outcome';
 
 /** The request header with the idempotency key. */
@@ -38,11 +37,6 @@ export function headersOf(outcome: Pick<Outcome, 'notice' | 'replayed'>): Readon
   // Idempotency keys have the lowest stability level, `experimental`, so their `x-stability` header may override the header
   // of the notice.
   return { ...outcome.notice.headers, ...idempotencyHeaders(outcome) };
-}
-
-/** A mutation that the caller is allowed to run. */
-interface Mutation extends Admitted {
-  readonly charge: Charge;
 }
 
 /** The identity of a request with an idempotency key. */
@@ -91,13 +85,13 @@ export class IdempotentMutations {
   constructor(private readonly now: () => number) {}
 
   /** Returns the response stored under the request's key, or runs the mutation. */
-  async run(mutation: Mutation, execute: Execute): Promise<Outcome> {
-    const { request, charge, notice } = mutation;
+  async run(mutation: Admitted, execute: Execute): Promise<Outcome> {
+    const { request, variant, notice } = mutation;
     try {
       const claim = claimOf(mutation);
       // Charges the request here, since `@rateLimit` charges only if a field runs. No field runs for a replay, or for a
       // key that another request uses.
-      await charge.settle();
+      await request.meter.charge(variant.countedFields);
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
         for (const { extensions } of answered.body.errors ?? [])
@@ -109,7 +103,7 @@ export class IdempotentMutations {
   }
 
   /** @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, and the errors of {@link find}, {@link store} and `execute`. */
-  private async runOnce(claim: Claim, mutation: Mutation, execute: Execute): Promise<Answer> {
+  private async runOnce(claim: Claim, mutation: Admitted, execute: Execute): Promise<Answer> {
     const id = `${claim.caller}\n${claim.key}`;
     if (this.running.has(id)) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
     this.running.add(id);
@@ -161,7 +155,7 @@ export class IdempotentMutations {
 }
 
 /** @throws ProblemError `BAD_USER_INPUT` if the header is malformed, or the operation accepts no key. */
-function claimOf({ request, operation, variant, variables }: Mutation): Claim {
+function claimOf({ request, operation, variant, variables }: Admitted): Claim {
   const { header = '', operation: prepared } = request.idempotency ?? {};
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
   const key = token ?? quoted?.replace(/\\(.)/g, '$1');
@@ -191,7 +185,7 @@ class Rejected extends Error {
  * @throws Rejected if the root field failed.
  * @throws the first internal error if there is any, so that no response is stored.
  */
-function bodyOf(result: ExecutionResult, mutation: Mutation): Body {
+function bodyOf(result: ExecutionResult, mutation: Admitted): Body {
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;

@@ -9,28 +9,30 @@ import {
 import { rateLimitDirective } from 'graphql-rate-limit-directive';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { LimitStatus } from '../rate-limit/limit-status';
-import type { Charge } from './charge';
+import type { Meter } from '../rate-limit/meter';
 import type { Context } from './context';
 
 /**
- * The limiter of every `@rateLimit`. All counted fields of an operation share one charge. Every counted field waits until
- * the charge is settled, so no counted field runs before the whole operation is charged. The executor settles the charge of
- * an operation without counted fields. A request that fails before the charge is settled is charged by the transport (HTTP
- * or WebSocket).
+ * The limiter of every `@rateLimit`. The first counted field charges the whole operation. All counted fields wait for this
+ * charge, so none of them runs before the operation is charged.
  */
 class OperationLimiter {
-  consume(charge: Charge): LimitStatus | Promise<LimitStatus> {
-    return charge.settle();
+  consume(meter: Meter, countedFields: number): Promise<LimitStatus> {
+    return meter.charge(countedFields);
   }
 }
 
-/** The part of an operation's context that `graphql-rate-limit-directive` receives. */
-type Charged = Pick<Context, 'charge'>;
+/** The context that `graphql-rate-limit-directive` receives. */
+interface Charged {
+  readonly meter: Meter;
+  readonly countedFields: number;
+}
 
 const { rateLimitDirectiveTransformer } = rateLimitDirective<Charged, object>({
   limiterClass: OperationLimiter as unknown as typeof RateLimiterAbstract,
   // The package declares the key as a string, but only passes it to `consume`.
-  keyGenerator: (_directive, _source, _args, { charge }) => charge as unknown as string,
+  keyGenerator: (_directive, _source, _args, { meter }) => meter as unknown as string,
+  pointsCalculator: (_directive, _source, _args, { countedFields }) => countedFields,
 });
 
 type Resolver = GraphQLFieldResolver<unknown, Context>;
@@ -40,9 +42,8 @@ type Resolver = GraphQLFieldResolver<unknown, Context>;
  * `resolve` runs for each event.
  *
  * The package creates a generator function in each call. V8 keeps everything that the function references until the next
- * full garbage collection (Node 20 to 26). This function therefore gives the package an empty resolver to wrap, and only the
- * charge as the context. If the package wrapped the field's own resolver, V8 would keep the whole request. Reads would then
- * take 4 to 8 % more CPU, and their p99 latency with 16 connections would rise by 12 to 30 %.
+ * full garbage collection (Node 20 to 26; figures in bench/README.md). This function therefore gives the package an empty
+ * resolver to wrap, and a context without the request. Otherwise V8 would keep every request until that collection.
  */
 export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
   const empty = mapSchema(schema, { [MapperKind.OBJECT_FIELD]: (field) => ({ ...field, resolve: doNothing }) });
@@ -54,7 +55,8 @@ export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
       const after =
         (resolver: Resolver): Resolver =>
         async (source, args, context, info) => {
-          await limit(undefined, {}, { charge: context.charge }, NO_INFO);
+          const { request, countedFields } = context;
+          await limit(undefined, {}, { meter: request.meter, countedFields }, NO_INFO);
           return resolver(source, args, context, info);
         };
       return subscribe ? { ...field, resolve, subscribe: after(subscribe) } : { ...field, resolve: after(resolve) };

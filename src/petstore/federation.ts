@@ -1,7 +1,7 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { concatAST, GraphQLScalarType, type GraphQLSchema, graphqlSync, parse } from 'graphql';
 import { Arg, Ctx, createUnionType, Field, ObjectType, Query, Resolver } from 'type-graphql';
-import { badInput, type ErrorDetail } from '../errors/errors';
+import { badInput, type ErrorDetail, OperationRejection } from '../errors/errors';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized } from '../graphql/cost-directives';
@@ -96,11 +96,13 @@ class EntityResolver {
       validateFn: acceptOtherIds,
     })
     representations: unknown[],
-    @Ctx() { session, charge }: Context,
+    @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
     if (representations.length > MAX_PAGE)
-      charge.refuse(badInput({ path: 'representations', message: `must have at most ${MAX_PAGE} items` }));
+      throw new OperationRejection(
+        badInput({ path: 'representations', message: `must have at most ${MAX_PAGE} items` }),
+      );
     return this.rows.find(session, referencesIn(representations), selectionOf);
   }
 }

@@ -1,10 +1,10 @@
-import { ExpectedError, type Problem } from '../errors/errors';
+import { OperationRejection, type Problem } from '../errors/errors';
 import type { LimitStatus } from './limit-status';
 
 /** The error for a request over the limit or from a banned caller; `undefined` otherwise. */
-export function limitError(limitStatus: LimitStatus): ExpectedError | undefined {
+export function limitError(limitStatus: LimitStatus): OperationRejection | undefined {
   const problem = limitProblem(limitStatus);
-  return problem && new ExpectedError(problem.code, problem.status, problem.message);
+  return problem && new OperationRejection(problem);
 }
 
 /** Like {@link limitError}, but without an `Error`, whose stack trace is too expensive under a flood of requests. */

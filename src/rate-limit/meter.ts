@@ -1,20 +1,38 @@
+import { limitError } from './limit-problem';
 import type { LimitStatus, Subject } from './limit-status';
 import type { Limiter } from './limiter';
 import type { RequestKind } from './rules';
 
 /**
- * The meter of a request. It charges the request only once, however often `take` is called. It keeps the caller's status for
- * the response headers.
+ * Charges one request, at most once. Each request has a meter, also each operation over WebSocket. Operations are charged by
+ * {@link charge}, which has three callers:
+ * - `@rateLimit` (graphql/rate-limit-directive.ts), before the first counted field runs;
+ * - the executor, for operations without counted fields;
+ * - idempotency.ts, before it looks for a stored response, since a replay runs no field.
+ *
+ * A request that runs no operation, or fails before its operation is charged, is charged by its transport, through
+ * {@link take}.
  */
 export class Meter {
   private taken: LimitStatus | Promise<LimitStatus> | undefined;
-  /** The caller's status, including any charge for this request; `undefined` until `take` or `peek` has returned. */
+  private charged: Promise<LimitStatus> | undefined;
+  /** The caller's status, including any charge for this request; `undefined` until a method has settled. */
   status: LimitStatus | undefined;
 
   constructor(
     private readonly store: Pick<Limiter, 'take' | 'peek'>,
     readonly subject: Subject,
   ) {}
+
+  /**
+   * Charges an operation for all its counted fields together. Further calls charge nothing and return the same promise.
+   * @param countedFields the number of requests to charge; 0 for an operation that uses no quota.
+   * @throws OperationRejection `RATE_LIMITED`, `KEY_BANNED`.
+   */
+  charge(countedFields: number): Promise<LimitStatus> {
+    this.charged ??= this.takeOrReject(countedFields);
+    return this.charged;
+  }
 
   /**
    * Charges `cost` requests, or one free request if `cost` is 0. Further calls charge nothing and return the same status.
@@ -27,6 +45,13 @@ export class Meter {
   /** Returns the caller's status without charging a request. */
   peek(): LimitStatus | Promise<LimitStatus> {
     return this.remember(this.store.peek(this.subject));
+  }
+
+  private async takeOrReject(countedFields: number): Promise<LimitStatus> {
+    const status = await this.take(countedFields);
+    const rejection = limitError(status);
+    if (rejection) throw rejection;
+    return status;
   }
 
   private remember(status: LimitStatus | Promise<LimitStatus>): LimitStatus | Promise<LimitStatus> {

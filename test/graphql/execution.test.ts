@@ -5,7 +5,6 @@ import type { AccessServices } from '../../src/access/access';
 import { anonymousCaller } from '../../src/access/caller';
 import { contractSchema } from '../../src/app/contract';
 import { gatewayDomains } from '../../src/app/domains';
-import { Charge } from '../../src/graphql/charge';
 import { Context, GRAPHQL_API } from '../../src/graphql/context';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
@@ -60,7 +59,7 @@ async function byGraphqlJs(text: string, variableValues: Record<string, unknown>
   const session = gateway.database;
   const contextValue = new Context(
     { session, caller, meter, requestId: 'test', observer, api: GRAPHQL_API },
-    new Charge(meter, 1),
+    1,
     session,
   );
   return execute({ schema: against, document: parse(text), variableValues, contextValue });
