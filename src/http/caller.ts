@@ -3,7 +3,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import { subjectOfAddress } from '../rate-limit/client-address';
-import { limitError } from '../rate-limit/limit-problem';
+import { limitError } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { LOOK_UP_RETRY_AFTER, TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import { Meter } from '../rate-limit/meter';

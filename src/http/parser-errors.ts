@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from '../errors/codes';
 import { errorBody, helpLink, ProblemError } from '../errors/errors';
 import { subjectOfAddress } from '../rate-limit/client-address';
-import { limitError } from '../rate-limit/limit-problem';
+import { limitError } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
-import { type BanRules, lift, look, type RequestKind, take } from './rules';
-import { newState, type State } from './state';
+import { type BanRules, lift, look, newState, type RequestKind, type State, take } from './rules';
 
 export interface MemoryStoreOptions {
   readonly bans: BanRules;

@@ -1,5 +1,4 @@
-import { limitError } from './limit-problem';
-import type { LimitStatus, Subject } from './limit-status';
+import { type LimitStatus, limitError, type Subject } from './limit-status';
 import type { Limiter } from './limiter';
 import type { RequestKind } from './rules';
 

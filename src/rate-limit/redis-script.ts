@@ -1,8 +1,7 @@
 import type { Result } from 'ioredis';
 import type { RedisClient } from '../redis/redis-client';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
-import type { Verdict } from './rules';
-import { STATE_FIELDS, type State } from './state';
+import { STATE_FIELDS, type State, type Verdict } from './rules';
 
 /** The script receives one of these codes in place of a cost, for requests and commands that use no quota. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;

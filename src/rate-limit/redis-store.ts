@@ -3,8 +3,7 @@ import { callerKey, cork, type RedisClient, uncork } from '../redis/redis-client
 import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
 import { PLANS, type Quota } from './plans';
 import { CODES, defineScript, REPORTED, VERDICTS } from './redis-script';
-import type { BanRules, RequestKind } from './rules';
-import { newState, type State } from './state';
+import { type BanRules, newState, type RequestKind, type State } from './rules';
 
 export interface RedisStoreOptions {
   readonly bans: BanRules;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { type LimitStatus, limitStatusOf } from '../../src/rate-limit/limit-status';
 import type { Quota } from '../../src/rate-limit/plans';
-import { type RequestKind, take, type Verdict } from '../../src/rate-limit/rules';
-import { newState, type State } from '../../src/rate-limit/state';
+import { newState, type RequestKind, type State, take, type Verdict } from '../../src/rate-limit/rules';
 
 const bans = { banAfter: 3, banSeconds: 20, banMaxSeconds: 70 };
 
