@@ -196,11 +196,11 @@ function takerOf(parent: ASTNode | readonly ASTNode[], types: TypeInfo): Element
 /** Maximum number of reported errors. */
 const MAX_ERRORS = 100;
 
-/** The operation whose variables are checked. */
-export interface Source {
+/** One operation of a validated document. */
+export interface OperationSource {
   readonly schema: GraphQLSchema;
   readonly node: OperationDefinitionNode;
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  readonly fragments: Record<string, FragmentDefinitionNode>;
 }
 
 /**
@@ -209,7 +209,7 @@ export interface Source {
  * variable is used in several places, the path begins with the name of the variable.
  */
 export function variableErrors(
-  { schema, node, fragments }: Source,
+  { schema, node, fragments }: OperationSource,
   variables: Readonly<Record<string, unknown>>,
 ): ErrorDetail[] {
   const placesOfVariable = placesOf(schema, node, fragments);

@@ -4,13 +4,13 @@ import { exceedsQuota } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
 import type { OperationRequest, Variables } from './context';
 import { type CostLimits, estimateAt, refuseCost } from './cost';
-import type { Operation, Variant } from './operation';
+import type { Analysis, Operation } from './operation';
 import { type Outcome, type ResponseContext, refusal } from './outcome';
 
 /** An operation that its caller may run. */
 export interface Admitted extends ResponseContext {
   readonly operation: Operation;
-  readonly variant: Variant;
+  readonly analysis: Analysis;
   /** The coerced variables. */
   readonly variables: Variables;
   /** The estimated cost for these variables. */
@@ -29,18 +29,18 @@ export function admit(
 ): Outcome | Admitted {
   const { notice } = operation;
   const variables = request.api.coerces ? sent : operation.coerce(sent);
-  const variant = operation.variant(variables);
-  const cost = variant && variables ? estimateAt(variant.estimate, variables) : 0;
+  const analysis = operation.analysisFor(variables);
+  const cost = analysis && variables ? estimateAt(analysis.estimate, variables) : 0;
   const denied =
-    variant && (deny(variant, request) ?? (variables && refuseCost(operation, variant, variables, costs, cost)));
+    analysis && (deny(analysis, request) ?? (variables && refuseCost(operation, analysis, variables, costs, cost)));
   if (denied) return refusal(denied, { request, notice });
-  if (variables && variant) return { request, notice, operation, variant, variables, cost };
+  if (variables && analysis) return { request, notice, operation, analysis, variables, cost };
   const details = variableErrors(operation, sent);
   return refusal(badInput(...details), { request, notice });
 }
 
-/** Checks the caller's scopes and quota. @returns the error; `undefined` if the caller may run the variant. */
-function deny({ scopes, countedFields }: Variant, { caller }: OperationRequest): ProblemError | undefined {
+/** Checks the caller's scopes and quota. @returns the error; `undefined` if the caller may run the analysis. */
+function deny({ scopes, countedFields }: Analysis, { caller }: OperationRequest): ProblemError | undefined {
   for (const scope of scopes) {
     const refused = refuseScope(caller, scope);
     if (refused) return refused;

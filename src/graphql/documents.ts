@@ -18,7 +18,7 @@ import { type Alike, AlikeDocuments } from './alike-documents';
 import type { Caller } from './caller';
 import { documentLimitsRule, fieldsOf } from './document-limits';
 import { isFreeOfQuota } from './free-of-quota';
-import { mostVariants } from './operation';
+import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
 
 /** Limits on documents. The estimated cost of their operations is limited separately. */
@@ -31,10 +31,10 @@ export interface DocumentLimits {
 
 /** Maximum number of errors reported for one document; an additional error says that there are more. */
 const MAX_ERRORS = 20;
-/** Measured memory in bytes, per character of a parsed document and per field of an operation's variant (operation.ts). */
+/** Measured memory in bytes, per character of a parsed document and per field of an operation's analysis (operation.ts). */
 const CHARACTER_BYTES = 120;
 const FIELD_BYTES = 1000;
-/** Maximum memory of all cached documents and their variants, in bytes. */
+/** Maximum memory of all cached documents and their analyses, in bytes. */
 const MAX_BYTES = 64_000_000;
 /** A larger document is not cached, so that it does not displace all other documents. */
 const MAX_BYTES_OF_ONE = 8_000_000;
@@ -185,10 +185,10 @@ function textOf({ loc }: DocumentNode): string {
   return loc?.source.body ?? '';
 }
 
-/** The estimated memory of a document with all variants of its operations, in bytes. */
+/** The estimated memory of a document with all analyses of its operations, in bytes. */
 function bytesOf(document: DocumentNode): number {
   const characters = document.loc?.end ?? 0;
-  return CHARACTER_BYTES * (characters + 1) + FIELD_BYTES * fieldsOf(document) * mostVariants(document);
+  return CHARACTER_BYTES * (characters + 1) + FIELD_BYTES * fieldsOf(document) * mostAnalyses(document);
 }
 
 /** Adds the path of the argument to errors about invalid literals. Errors about variables already have a path. */

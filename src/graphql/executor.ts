@@ -18,7 +18,7 @@ import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotency';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
-import { type Operation, Operations } from './operation';
+import { type Operation, OperationCache } from './operation';
 import type { Leave, OperationQueue } from './operation-queue';
 import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outcome';
 import { RunningSubscription } from './running-subscription';
@@ -42,7 +42,7 @@ export interface ExecutorOptions {
 export class Executor {
   /** Counts the uses of deprecated and unstable elements. */
   readonly uses = new Uses();
-  private readonly operations: Operations;
+  private readonly operations: OperationCache;
   private readonly schemaWithLeaves: GraphQLSchema;
   private readonly eventResults = new SharedResults<ExecutionResult>();
   private readonly idempotent: IdempotentMutations;
@@ -52,7 +52,7 @@ export class Executor {
     private readonly options: ExecutorOptions,
   ) {
     this.schemaWithLeaves = schemaWithLeaves(schema, options.tables);
-    this.operations = new Operations(schema, options.tables);
+    this.operations = new OperationCache(schema, options.tables);
     this.idempotent = new IdempotentMutations(options.now);
   }
 
@@ -82,9 +82,9 @@ export class Executor {
     if (!operation) return this.refuseName(operationName, request);
     const admitted = this.admit(operation, sent, request);
     if ('status' in admitted) return admitted;
-    const { variant } = admitted;
     const resultKey = resultKeyOf(admitted, sent);
-    const { countedFields } = variant;
+    const { analysis } = admitted;
+    const { countedFields } = analysis;
     const context = new Context(request, countedFields, request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
@@ -138,11 +138,11 @@ export class Executor {
   }
 
   private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
-    const { request, variant } = admitted;
+    const { request, analysis } = admitted;
     try {
       // `@rateLimit` does not charge an operation without counted fields. The operation is charged here, since it counts
       // towards the limit on free requests.
-      if (variant.countedFields === 0) await request.meter.charge(0);
+      if (analysis.countedFields === 0) await request.meter.charge(0);
       const result = await this.executeIn(request.session, admitted, sent);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
       if (result.errors) request.session.work.deadline.end();
@@ -165,10 +165,10 @@ export class Executor {
    */
   private async executeIn(
     session: Session,
-    { request, variant, operation, variables }: Admitted,
+    { request, analysis, operation, variables }: Admitted,
     sent: Variables,
   ): Promise<ExecutionResult> {
-    const leaves = variant.withLeaves(request.api.json);
+    const leaves = analysis.withLeaves(request.api.json);
     const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
     const hasLeaves = leaves && (nested || !leaves.pages.length);
     const result = await execute({
@@ -176,7 +176,7 @@ export class Executor {
       document: hasLeaves ? leaves.document : operation.document,
       operationName: operation.name,
       variableValues: sent,
-      contextValue: new Context(request, variant.countedFields, session, nested),
+      contextValue: new Context(request, analysis.countedFields, session, nested),
     });
     const { kind } = operation;
     // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.

@@ -86,12 +86,12 @@ export class IdempotentMutations {
 
   /** Returns the response stored under the request's key, or runs the mutation. */
   async run(mutation: Admitted, execute: Execute): Promise<Outcome> {
-    const { request, variant, notice } = mutation;
+    const { request, analysis, notice } = mutation;
     try {
       const claim = claimOf(mutation);
       // Charges the request here, since `@rateLimit` charges only if a field runs. No field runs for a replay, or for a
       // key that another request uses.
-      await request.meter.charge(variant.countedFields);
+      await request.meter.charge(analysis.countedFields);
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
         for (const { extensions } of answered.body.errors ?? [])
@@ -155,17 +155,17 @@ export class IdempotentMutations {
 }
 
 /** @throws ProblemError `BAD_USER_INPUT` if the header is malformed, or the operation accepts no key. */
-function claimOf({ request, operation, variant, variables }: Admitted): Claim {
+function claimOf({ request, operation, analysis, variables }: Admitted): Claim {
   const { header = '', operation: prepared } = request.idempotency ?? {};
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
   const key = token ?? quoted?.replace(/\\(.)/g, '$1');
   if (key === undefined) throw refusedKey(RULE);
   // The secrets from `createApiKey` and `rotateApiKey` must never be stored. Other ADMIN mutations are safe to retry without
   // a key.
-  if (variant.scopes.has('ADMIN'))
+  if (analysis.scopes.has('ADMIN'))
     throw refusedKey('is not accepted by operations of the scope ADMIN: their responses are never stored');
-  if (variant.countedFields > 1)
-    throw refusedKey(`is accepted only by mutations with one root field; this operation has ${variant.countedFields}`);
+  if (analysis.countedFields > 1)
+    throw refusedKey(`is accepted only by mutations with one root field; this operation has ${analysis.countedFields}`);
   const text = prepared ?? print(operation.document);
   return { caller: request.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
 }

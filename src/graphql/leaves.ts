@@ -29,7 +29,7 @@ import {
   type Selection,
 } from '../database/reading/selection';
 import { idOrderOf, type Table } from '../database/reading/table';
-import type { Analysis, Source } from './analysis';
+import type { OperationSource } from '../errors/inputs';
 import { pageQuery } from './connection';
 import type { SelectedField, SelectedFields } from './cost';
 import { type ListArgs, pageOf } from './page-args';
@@ -106,8 +106,8 @@ export function leafSelection(node: FieldNode | undefined): Selection | undefine
 
 /** Replaces the plain root fields of a query by leaves. @returns `undefined` if no field is replaced. */
 export function rewrite(
-  { node, fragments }: Source,
-  { root }: Analysis,
+  { node, fragments }: OperationSource,
+  root: SelectedFields,
   tables: Tables,
   format: JsonFormat,
 ): Rewritten | undefined {

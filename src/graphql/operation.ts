@@ -1,33 +1,37 @@
+import { collectFields, collectSubFields } from '@graphql-tools/utils';
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLSchema,
+  getNamedType,
   getOperationAST,
   getVariableValues,
+  isLeafType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
   visit,
 } from 'graphql';
 import type { JsonFormat } from '../database/reading/selection';
-import { type Analysis, analyse, type Source } from './analysis';
+import type { OperationSource } from '../errors/inputs';
 import { type Notice, noticeFor } from './annotations';
+import type { Scope } from './caller';
 import type { Variables } from './context';
+import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
+import { isCounted, requiredScope } from './directives';
 import { type Rewritten, rewrite, type Tables } from './leaves';
 
-/** Maximum number of variants of one operation. */
-const MAX_VARIANTS = 16;
-
-/** An operation for one combination of the values of the variables in `@skip` and `@include`. */
-export interface Variant extends Analysis {
-  /**
-   * Returns the document with its plain root fields replaced by leaves (leaves.ts); `undefined` if it has no plain root
-   * fields.
-   */
-  withLeaves(format: JsonFormat): Rewritten | undefined;
-}
+/** Maximum number of cached analyses of one operation. */
+const MAX_ANALYSES = 16;
 
 /** One operation of a validated document, with everything that can be computed before it runs. */
-export class Operation implements Source {
+export class Operation implements OperationSource {
   readonly name: string | undefined;
   /** The kind and the root field: `query pets`, `mutation (several)`. The number of different labels is bounded. */
   readonly label: string;
@@ -35,7 +39,8 @@ export class Operation implements Source {
   readonly notice: Notice | undefined;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
-  private readonly variants = new Map<string, Variant>();
+  /** The analyses, by the values of these variables. */
+  private readonly analyses = new Map<string, Analysis>();
   readonly fragments: Record<string, FragmentDefinitionNode> = {};
 
   constructor(
@@ -64,38 +69,97 @@ export class Operation implements Source {
   }
 
   /**
-   * The variant for these variables. The analysis of each variant is cached.
+   * The analysis for these variables. It is cached.
    * @param coerced `undefined` if the variables are invalid.
-   * @returns `undefined` if the variant depends on invalid variables.
+   * @returns `undefined` if the analysis depends on invalid variables.
    */
-  variant(coerced: Variables | undefined): Variant | undefined {
+  analysisFor(coerced: Variables | undefined): Analysis | undefined {
     if (!coerced && this.conditions.length) return undefined;
     let key = '';
     for (const name of this.conditions) key += coerced?.[name] ? 1 : 0;
-    let variant = this.variants.get(key);
-    if (!variant) {
-      variant = this.variantUnder(coerced ?? {});
-      if (this.variants.size === MAX_VARIANTS) this.variants.clear();
-      this.variants.set(key, variant);
+    let analysis = this.analyses.get(key);
+    if (!analysis) {
+      analysis = new Analysis(this, coerced ?? {}, this.tables);
+      if (this.analyses.size === MAX_ANALYSES) this.analyses.clear();
+      this.analyses.set(key, analysis);
     }
-    return variant;
-  }
-
-  private variantUnder(conditions: Variables): Variant {
-    const analysis = analyse(this, conditions);
-    const known = new Map<JsonFormat, Rewritten | undefined>();
-    return {
-      ...analysis,
-      withLeaves: (format) => {
-        if (!known.has(format)) known.set(format, rewrite(this, analysis, this.tables, format));
-        return known.get(format);
-      },
-    };
+    return analysis;
   }
 }
 
+/** The static analysis of an operation for given values of the variables in `@skip` and `@include`. */
+export class Analysis {
+  readonly root: SelectedFields;
+  /** The number of selected fields with `@rateLimit`. The operation counts as this number of requests. */
+  readonly countedFields: number;
+  /** The scopes that `@requiresScope` requires for the selected fields. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** The estimated cost. */
+  readonly estimate: Estimate;
+  private readonly rewritten = new Map<JsonFormat, Rewritten | undefined>();
+
+  /** @param conditions the values of the variables in `@skip` and `@include`. */
+  constructor(
+    private readonly source: OperationSource,
+    conditions: Readonly<Record<string, unknown>>,
+    private readonly tables: Tables = new Map(),
+  ) {
+    const { schema, fragments, node } = source;
+    const scopes = new Set<Scope>();
+    let countedFields = 0;
+    const selection = (type: GraphQLObjectType, nodes: Nodes): SelectedFields => ({
+      fields: [...nodes].flatMap(([key, fieldNodes]): SelectedField[] => {
+        const field = fieldOf(schema, type, fieldNodes[0]?.name.value ?? '');
+        if (!field) return [];
+        if (isCounted(field)) countedFields++;
+        const scope = requiredScope(field);
+        if (scope) scopes.add(scope);
+        const coordinate = `${type.name}.${field.name}`;
+        return [{ key, field, coordinate, nodes: fieldNodes, selection: below(field, fieldNodes) }];
+      }),
+    });
+    const below = (field: Field, nodes: readonly FieldNode[]): SelectedFields | undefined => {
+      const type = getNamedType(field.type);
+      if (isLeafType(type)) return undefined;
+      const selectionOf = (each: GraphQLObjectType) =>
+        selection(each, collectSubFields(schema, fragments, conditions, each, [...nodes]).fields);
+      return isObjectType(type) ? selectionOf(type) : anyOf(schema.getPossibleTypes(type).map(selectionOf));
+    };
+    const type = schema.getRootType(node.operation) as GraphQLObjectType;
+    this.root = selection(type, collectFields(schema, fragments, conditions, type, node.selectionSet).fields);
+    this.countedFields = countedFields;
+    this.scopes = scopes;
+    this.estimate = new FieldCosts(schema).total(this.root);
+  }
+
+  /**
+   * Returns the document with its plain root fields replaced by leaves (leaves.ts); `undefined` if it has no plain root
+   * fields.
+   */
+  withLeaves(format: JsonFormat): Rewritten | undefined {
+    if (!this.rewritten.has(format)) this.rewritten.set(format, rewrite(this.source, this.root, this.tables, format));
+    return this.rewritten.get(format);
+  }
+}
+
+type Field = GraphQLField<unknown, unknown>;
+type Nodes = ReadonlyMap<string, readonly FieldNode[]>;
+
+/** The definition of a field, including the fields of introspection (GraphQL, section 4). */
+function fieldOf(schema: GraphQLSchema, parent: GraphQLObjectType, name: string): Field | undefined {
+  if (name === TypeNameMetaFieldDef.name) return TypeNameMetaFieldDef;
+  const metaFields = parent === schema.getQueryType() ? [SchemaMetaFieldDef, TypeMetaFieldDef] : [];
+  return metaFields.find((meta) => meta.name === name) ?? parent.getFields()[name];
+}
+
+/** Merges the selections of several possible types. A field node that applies to several types is listed once. */
+function anyOf(selections: readonly SelectedFields[]): SelectedFields {
+  const fields = new Map(selections.flatMap((each) => each.fields.map((field) => [field.nodes[0], field])));
+  return { fields: [...fields.values()] };
+}
+
 /** A cache of operations, which are kept as long as their document is referenced. */
-export class Operations {
+export class OperationCache {
   private readonly known = new WeakMap<DocumentNode, Map<string | undefined, Operation>>();
 
   constructor(
@@ -134,9 +198,9 @@ function rootFieldOf({ selectionSet }: OperationDefinitionNode): string {
   return first !== undefined && fields.every((field) => field === first) ? first : '(several)';
 }
 
-/** Maximum number of variants of an operation of this document. */
-export function mostVariants(document: DocumentNode): number {
-  return Math.min(MAX_VARIANTS, 2 ** conditionsOf(document).length);
+/** Maximum number of cached analyses of an operation of this document. */
+export function mostAnalyses(document: DocumentNode): number {
+  return Math.min(MAX_ANALYSES, 2 ** conditionsOf(document).length);
 }
 
 /** The names of the variables that `@skip` and `@include` depend on. */

@@ -29,7 +29,7 @@ type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExe
 
 /** The cost of an operation: the number of requests that it counts as, and the estimated cost. */
 interface Costs {
-  readonly variant: { readonly countedFields: number };
+  readonly analysis: { readonly countedFields: number };
   readonly cost: number;
 }
 
@@ -107,9 +107,9 @@ export function extensionsOf({ code, status, details }: Problem, requestId?: str
 }
 
 /** The cost of the operation, and the remaining quota of each window. */
-function costOf({ variant, cost }: Costs, { windows: [minute, day] }: LimitStatus) {
+function costOf({ analysis, cost }: Costs, { windows: [minute, day] }: LimitStatus) {
   return {
-    operation: variant.countedFields,
+    operation: analysis.countedFields,
     estimated: Math.round(cost),
     remaining: { minute: minute.remaining, day: day.remaining },
   };

@@ -96,8 +96,8 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
   if (operation?.name?.value !== name || operation.operation !== type)
     throw refuse('its body is not a single operation of this type and name');
   const listed = new Operation(schema, document, operation);
-  const variant = listed.variant(undefined);
-  const problem = variant && refuseCost(listed, variant, leastVariables(operation), costs);
+  const analysis = listed.analysisFor(undefined);
+  const problem = analysis && refuseCost(listed, analysis, leastVariables(operation), costs);
   if (problem) throw refuse(problem.message);
   return document;
 }

@@ -16,7 +16,7 @@ import {
   type VariableDefinitionNode,
   valueFromAST,
 } from 'graphql';
-import { integerRule, placesOf, type Rule, ruleOf, type Source } from '../errors/inputs';
+import { integerRule, type OperationSource, placesOf, type Rule, ruleOf } from '../errors/inputs';
 import { type Method, pathParameters, type RestOperation, routeOf } from './rest-operation';
 import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-formats';
 
@@ -90,7 +90,7 @@ interface Variable {
  * Derives the inputs of an operation from the variables of its document.
  * @throws Error if a variable has no input, or an input has no variable.
  */
-export function inputsOf(source: Source, operation: RestOperation): Inputs {
+export function inputsOf(source: OperationSource, operation: RestOperation): Inputs {
   const { method, path } = routeOf(operation);
   const variables = variablesOf(source);
   const take = (name: string, what: string): Variable => {
@@ -116,7 +116,7 @@ function byName(inputs: readonly Input[]): ReadonlyMap<string, Input> {
   return new Map(inputs.map((input) => [input.name, input]));
 }
 
-function variablesOf(source: Source): Map<string, Variable> {
+function variablesOf(source: OperationSource): Map<string, Variable> {
   const { schema, node, fragments } = source;
   const placesOfVariable = placesOf(schema, node, fragments);
   return new Map(

@@ -8,12 +8,12 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { analyse } from '../graphql/analysis';
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations';
 import type { Scope } from '../graphql/caller';
 import { ownDescription } from '../graphql/descriptions';
 import { requiredScope } from '../graphql/directives';
 import { errorsOf } from '../graphql/errors-directive';
+import { Analysis } from '../graphql/operation';
 import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
 import { type Method, pathParameters, type RestApi, type RestOperation, routeOf } from './rest-operation';
@@ -93,7 +93,7 @@ function prepare(schema: GraphQLSchema, operation: RestOperation, tags: RestApi[
   const tag = tags[path.split('/')[1] ?? ''];
   if (!tag) throw new Error(`no tag covers ${path}`);
   const { document, id, ...source } = read(schema, operation.document);
-  const { root } = analyse(source, {});
+  const { root } = new Analysis(source, {});
   const payload = payloadOf(root, operation);
   const inputs = inputsOf(source, operation);
   const all = [...inputs.path.values(), ...inputs.query.values(), ...(inputs.body?.inputs.values() ?? [])];
