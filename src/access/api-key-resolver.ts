@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Selection } from '../database/reading/selection';
 import { badInput } from '../errors/errors';
-import { refuseScope } from '../graphql/admission';
+import { requireScope } from '../graphql/admission';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Paged, Sized } from '../graphql/cost-directives';
@@ -166,8 +166,7 @@ export class ApiKeyResolver {
     @Selected() selection: Selection,
   ): Promise<UsageDay[] | undefined> {
     const { session, caller } = request;
-    const refused = caller.keyId === id ? undefined : refuseScope(caller, 'ADMIN');
-    if (refused) throw refused;
+    if (caller.keyId !== id) requireScope(caller, 'ADMIN');
     return loaders.load(selection, id, (ids: readonly string[]) => this.usage.daily(session, ids, days));
   }
 }

@@ -3,9 +3,9 @@ import { variableErrors } from '../errors/inputs';
 import { exceedsQuota } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
 import type { OperationRequest, Variables } from './context';
-import { type CostLimits, estimateAt, refuseCost } from './cost';
+import { type CostLimits, estimateAt, requireCost } from './cost';
 import type { Analysis, Operation } from './operation';
-import { type Outcome, type ResponseContext, refusal } from './outcome';
+import type { ResponseContext } from './outcome';
 
 /** An operation that its caller may run. */
 export interface Admitted extends ResponseContext {
@@ -19,44 +19,37 @@ export interface Admitted extends ResponseContext {
 
 /**
  * Coerces the variables, and checks the caller's scopes and quota, the estimated cost and the variables, in this order.
- * @returns the admitted operation, or the response that reports the first problem.
+ * Bounds of input fields are enforced by the services (`checkInput`). Invalid variables are reported together with the bounds
+ * that they break, so that the caller gets all errors at once.
+ * @throws ProblemError for the first problem.
  */
-export function admit(
-  operation: Operation,
-  sent: Variables,
-  request: OperationRequest,
-  costs: CostLimits,
-): Outcome | Admitted {
-  const { notice } = operation;
+export function admit(operation: Operation, sent: Variables, request: OperationRequest, costs: CostLimits): Admitted {
   const variables = request.api.coerces ? sent : operation.coerce(sent);
   const analysis = operation.analysisFor(variables);
   const cost = analysis && variables ? estimateAt(analysis.estimate, variables) : 0;
-  const denied =
-    analysis && (deny(analysis, request) ?? (variables && refuseCost(operation, analysis, variables, costs, cost)));
-  if (denied) return refusal(denied, { request, notice });
-  if (variables && analysis) return { request, notice, operation, analysis, variables, cost };
-  const details = variableErrors(operation, sent);
-  return refusal(badInput(...details), { request, notice });
-}
-
-/** Checks the caller's scopes and quota. @returns the error; `undefined` if the caller may run the analysis. */
-function deny({ scopes, countedFields }: Analysis, { caller }: OperationRequest): ProblemError | undefined {
-  for (const scope of scopes) {
-    const refused = refuseScope(caller, scope);
-    if (refused) return refused;
+  if (analysis) {
+    for (const scope of analysis.scopes) requireScope(request.caller, scope);
+    requireQuota(request.caller, analysis);
+    if (variables) requireCost(operation, analysis, variables, costs, cost);
   }
-  if (!exceedsQuota(countedFields, caller.quota)) return undefined;
-  const { perMinute, perDay } = caller.quota;
-  const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
-  const message = `The operation has ${countedFields} counted root fields, more than the ${most} of this plan.`;
-  return new ProblemError('OPERATION_TOO_COMPLEX', message);
+  if (!variables || !analysis) throw badInput(...variableErrors(operation, sent));
+  return { request, notice: operation.notice, operation, analysis, variables, cost };
 }
 
-/** Checks whether the caller has the required scope. @returns the error; `undefined` if the caller may proceed. */
-export function refuseScope({ scopes, keyId }: Caller, scope: Scope | undefined): ProblemError | undefined {
-  if (scope === undefined || scopes.has(scope)) return undefined;
+/** Checks whether the caller has the required scope, if any. @throws ProblemError `UNAUTHENTICATED`, `FORBIDDEN`. */
+export function requireScope({ scopes, keyId }: Caller, scope: Scope | undefined): void {
+  if (scope === undefined || scopes.has(scope)) return;
   const needed = `needs an API key with the scope ${scope}`;
-  return keyId
+  throw keyId
     ? new ProblemError('FORBIDDEN', `This operation ${needed}; this key does not have it.`)
     : new ProblemError('UNAUTHENTICATED', `This operation ${needed}.`);
+}
+
+/** Checks whether the caller's plan allows the operation at all. @throws ProblemError `OPERATION_TOO_COMPLEX`. */
+function requireQuota({ quota }: Caller, { countedFields }: Analysis): void {
+  if (!exceedsQuota(countedFields, quota)) return;
+  const { perMinute, perDay } = quota;
+  const most = perDay < perMinute ? `${perDay} requests a day` : `${perMinute} requests a minute`;
+  const message = `The operation has ${countedFields} counted root fields, more than the ${most} of this plan.`;
+  throw new ProblemError('OPERATION_TOO_COMPLEX', message);
 }

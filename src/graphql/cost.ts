@@ -99,32 +99,32 @@ interface Estimated {
 const NAMED = 3;
 
 /**
- * Rejects an operation that is too expensive, and a subscription that selects lists with `@listSize`.
+ * Checks the estimated cost of an operation. A subscription must also select no lists with `@listSize`.
  * @param variables the coerced variables.
  * @param estimated the estimated cost for these variables.
- * @returns the error; `undefined` if the operation may run.
+ * @throws ProblemError `OPERATION_TOO_COMPLEX`.
  */
-export function refuseCost(
+export function requireCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
   { root, estimate, countedFields }: Estimated,
   variables: Variables,
   limits: CostLimits,
   estimated = estimateAt(estimate, variables),
-): ProblemError | undefined {
+): void {
   const isEvent = kind === 'subscription';
   const pages = isEvent ? pagesIn(root) : [];
   if (pages.length) {
     const message = `An event of a subscription can contain single related objects, but no pages or counts. Remove ${pages.join(', ')}.`;
-    return new ProblemError('OPERATION_TOO_COMPLEX', message);
+    throw new ProblemError('OPERATION_TOO_COMPLEX', message);
   }
   const most = countedFields === 0 ? limits.free : limits[kind];
   const cost = Math.round(estimated);
-  if (cost <= most) return undefined;
+  if (cost <= most) return;
   const what = isEvent ? 'An event of the subscription' : 'The operation';
   const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
   const allowed = countedFields === 0 ? 'is allowed for operations that use no quota' : 'is allowed';
   const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most expensive parts: ${dearest}. Request less of these.`;
-  return new ProblemError('OPERATION_TOO_COMPLEX', message);
+  throw new ProblemError('OPERATION_TOO_COMPLEX', message);
 }
 
 /** The schema elements with the highest costs, as text: `Pet.id 10000, Pet.name 10000`. */

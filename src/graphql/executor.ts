@@ -80,11 +80,14 @@ export class Executor {
   ): Promise<RunningSubscription | Outcome> {
     const operation = this.operations.find(document, operationName);
     if (!operation) return this.refuseName(operationName, request);
-    const admitted = this.admit(operation, sent, request);
-    if ('status' in admitted) return admitted;
+    let admitted: Admitted;
+    try {
+      admitted = this.admit(operation, sent, request);
+    } catch (problem) {
+      return rejected(problem, operation, request);
+    }
     const resultKey = resultKeyOf(admitted, sent);
-    const { analysis } = admitted;
-    const { countedFields } = analysis;
+    const { countedFields } = admitted.analysis;
     const context = new Context(request, countedFields, request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
@@ -120,8 +123,13 @@ export class Executor {
   private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
     const { kind } = operation;
     const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
-    const admitted = this.admit(operation, sent, request);
-    if ('status' in admitted) return isIdempotent ? { ...admitted, replayed: false } : admitted;
+    let admitted: Admitted;
+    try {
+      admitted = this.admit(operation, sent, request);
+    } catch (problem) {
+      const outcome = rejected(problem, operation, request);
+      return isIdempotent ? { ...outcome, replayed: false } : outcome;
+    }
     if (kind === 'subscription') return refusal(needsStream(), admitted);
     let leave: Leave;
     try {
@@ -196,11 +204,12 @@ export class Executor {
     return bounded(result, this.options.maxResponseBytes, false);
   }
 
-  private admit(operation: Operation, sent: Variables, request: OperationRequest): Outcome | Admitted {
-    request.observer.onOperation(operation.label, operation.name);
-    const admitted = admit(operation, sent, request, this.options.costs);
-    if (admitted.notice) this.uses.countAll(admitted.notice.annotations, request.api.name);
-    return admitted;
+  /** @throws as {@link admit}. */
+  private admit(operation: Operation, sent: Variables, request: OperationRequest): Admitted {
+    const { label, name, notice } = operation;
+    request.observer.onOperation(label, name);
+    if (notice) this.uses.countAll(notice.annotations, request.api.name);
+    return admit(operation, sent, request, this.options.costs);
   }
 
   private async refuseName(name: string | null | undefined, request: OperationRequest): Promise<Outcome> {
@@ -209,6 +218,12 @@ export class Executor {
       : 'The document has more than one operation: operationName must say which to run.';
     return refusal(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
   }
+}
+
+/** The response to an operation that was not admitted. @throws errors other than rejections. */
+function rejected(problem: unknown, { notice }: Operation, request: OperationRequest): Outcome {
+  if (problem instanceof ProblemError) return refusal(problem, { request, notice });
+  throw problem;
 }
 
 /**

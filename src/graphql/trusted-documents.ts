@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode, print } from 'graphql';
 import { ProblemError } from '../errors/errors';
 import type { Variables } from './context';
-import { type CostLimits, refuseCost } from './cost';
+import { type CostLimits, requireCost } from './cost';
 import { type DocumentLimits, Documents, hashOf, type TrustedList } from './documents';
 import { Operation } from './operation';
 
@@ -97,8 +97,11 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
     throw refuse('its body is not a single operation of this type and name');
   const listed = new Operation(schema, document, operation);
   const analysis = listed.analysisFor(undefined);
-  const problem = analysis && refuseCost(listed, analysis, leastVariables(operation), costs);
-  if (problem) throw refuse(problem.message);
+  try {
+    if (analysis) requireCost(listed, analysis, leastVariables(operation), costs);
+  } catch (problem) {
+    throw refuse((problem as Error).message);
+  }
   return document;
 }
 

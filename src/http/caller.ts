@@ -25,7 +25,7 @@ declare module 'fastify' {
     /**
      * How a request that runs no operation is charged. By default it counts against the quota. `free` requests use no quota,
      * but have a separate limit. `unmetered` requests (health, metrics) are not charged if they succeed. With either value,
-     * requests with a wrong key are served too, unless the route's `reject` rejects them.
+     * requests with a wrong key are served too, unless the route's `check` rejects them.
      */
     metering?: 'free' | 'unmetered';
     /** Whether the response is the same for every caller. If so, keys are not looked up, and bans do not apply. */

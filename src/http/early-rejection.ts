@@ -6,8 +6,8 @@ import type { RequestsInProgress } from './requests-in-progress';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Checks a request before its body is read. @returns the error if the route rejects the request. */
-    reject?(request: FastifyRequest, reply: FastifyReply): Error | undefined;
+    /** Checks a request before its body is read. @throws the error if the route rejects the request. */
+    check?(request: FastifyRequest, reply: FastifyReply): void;
   }
 }
 
@@ -16,29 +16,41 @@ const NO_HOST = 'An HTTP/1.1 request must have a Host header.';
 
 /** Rejects requests before their body is read. */
 export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler {
-  return (request, reply, done) => done(rejectionOf(request, reply, requests));
+  return (request, reply, done) => {
+    let rejection: Error | undefined;
+    try {
+      checkEarly(request, reply, requests);
+    } catch (error) {
+      rejection = error as Error;
+    }
+    done(rejection);
+  };
 }
 
 /**
- * The error if a request is rejected early, else `undefined`. The reasons are: no `Host` header or several (400), too many
- * unknown keys from its address (429), overload (503), too many requests of the caller in progress (429), a wrong key (401),
- * or a rejection by the route (401, 403, 405, 406). Health checks and metrics are not rejected because of load.
+ * Health checks and metrics are not rejected because of load.
+ * @throws the error if a request is rejected early. The reasons are: no `Host` header or several (400), too many unknown keys
+ * from its address (429), overload (503), too many requests of the caller in progress (429), a wrong key (401), or a
+ * rejection by the route (401, 403, 405, 406).
  */
-function rejectionOf(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): Error | undefined {
+function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): void {
   const { raw, slot, caller, keyProblem } = request;
-  const { metering, reject } = request.route;
+  const { metering, check } = request.route;
   const hosts = countHosts(raw);
-  if (hosts > 1) return new ProblemError('BAD_REQUEST', SEVERAL_HOSTS);
-  if (hosts === 0 && raw.httpVersion === '1.1') return new ProblemError('BAD_REQUEST', NO_HOST);
-  if (keyProblem === TOO_MANY_LOOK_UPS) return TOO_MANY_LOOK_UPS;
-  if (metering === 'unmetered') return reject?.(request, reply);
+  if (hosts > 1) throw new ProblemError('BAD_REQUEST', SEVERAL_HOSTS);
+  if (hosts === 0 && raw.httpVersion === '1.1') throw new ProblemError('BAD_REQUEST', NO_HOST);
+  if (keyProblem === TOO_MANY_LOOK_UPS) throw TOO_MANY_LOOK_UPS;
+  if (metering === 'unmetered') {
+    check?.(request, reply);
+    return;
+  }
   const rejection = requests.admit(slot, caller.id, request.isShed);
   if (rejection) {
     request.isShed = true;
-    return rejection;
+    throw rejection;
   }
-  if (keyProblem !== undefined && !metering) return keyProblem as Error;
-  return reject?.(request, reply);
+  if (keyProblem !== undefined && !metering) throw keyProblem;
+  check?.(request, reply);
 }
 
 /**

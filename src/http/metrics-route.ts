@@ -8,7 +8,7 @@ import { readRoute } from './other-methods';
 /** Serves `/metrics` on the main port. Callers need a key with the scope ADMIN. */
 export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
   readRoute(app, METRICS_PATH, {
-    config: { metering: 'unmetered', operation: 'metrics', reject: accessProblem },
+    config: { metering: 'unmetered', operation: 'metrics', check: checkAccess },
     handler: async (_request, reply) =>
       reply
         .header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
@@ -27,10 +27,10 @@ export const OF_WORKERS: Exposition = {
   },
 };
 
-function accessProblem({ caller, keyProblem }: FastifyRequest): Error | undefined {
-  if (keyProblem !== undefined) return keyProblem as Error;
-  if (caller.scopes.has('ADMIN')) return undefined;
-  return caller.keyId
+function checkAccess({ caller, keyProblem }: FastifyRequest): void {
+  if (keyProblem !== undefined) throw keyProblem;
+  if (caller.scopes.has('ADMIN')) return;
+  throw caller.keyId
     ? new ProblemError('FORBIDDEN', 'Metrics need an API key with the scope ADMIN; this key does not have it.')
     : new ProblemError('UNAUTHENTICATED', 'Metrics need an API key with the scope ADMIN.');
 }

@@ -27,9 +27,9 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
     url,
     config: {
-      reject: (request, reply) => {
+      check: (request, reply) => {
         reply.header('allow', allow);
-        return new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`);
+        throw new ProblemError('METHOD_NOT_ALLOWED', `${request.method} is not allowed here. Allowed: ${allow}.`);
       },
     },
     handler: () => undefined,

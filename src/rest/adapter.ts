@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { emptyBody, ProblemError } from '../errors/errors';
-import { refuseScope } from '../graphql/admission';
+import { requireScope } from '../graphql/admission';
 import type { Api, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency';
@@ -30,7 +30,7 @@ export function registerOperations(app: FastifyInstance, { executor, operations,
       config: {
         operation: operation.id,
         annotate: annotationOf(operation),
-        reject: checksOf(operation, executor.uses),
+        check: checkOf(operation, executor.uses),
       },
       handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
     });
@@ -60,23 +60,21 @@ function routerPath(path: string): string {
 }
 
 /**
- * Makes the `reject` function of a route. It rejects callers without the required scope, and clients that do not accept
- * JSON. It also counts the uses of a deprecated operation.
+ * Makes the `check` function of a route. It rejects callers without the required scope, and clients that do not accept JSON.
+ * It also counts the uses of a deprecated operation.
  */
-function checksOf(
-  { deprecation, on, scope }: PreparedOperation,
-  uses: Executor['uses'],
-): FastifyContextConfig['reject'] {
+function checkOf({ deprecation, on, scope }: PreparedOperation, uses: Executor['uses']): FastifyContextConfig['check'] {
   return ({ caller, headers }) => {
     if (deprecation) uses.count(on, 'deprecated', 'rest');
-    return refuseScope(caller, scope) ?? refuseAccept(headers.accept);
+    requireScope(caller, scope);
+    requireJsonAccepted(headers.accept);
   };
 }
 
-function refuseAccept(accept: string | undefined): ProblemError | undefined {
-  if (!accept || accept === '*/*' || accept === 'application/json') return undefined;
+function requireJsonAccepted(accept: string | undefined): void {
+  if (!accept || accept === '*/*' || accept === 'application/json') return;
   const type = new Negotiator({ headers: { accept } }).mediaType(['application/json', JSON_TYPE]);
-  return type ? undefined : new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
+  if (!type) throw new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
 }
 
 /** Runs an operation and sends its response. Errors are thrown, or reject the promise. */
