@@ -1,5 +1,5 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../database/reading/selection';
+import type { FieldSelection } from '../database/reading/selection';
 import { badInput } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
 import { DEFAULT_PAGE } from '../graphql/connection';
@@ -163,7 +163,7 @@ export class ApiKeyResolver {
     @Root() { id }: StoredKey,
     @Args(() => UsageArgs) { days }: UsageArgs,
     @Ctx() { request, loaders }: Context,
-    @Selected() selection: Selection,
+    @Selected() selection: FieldSelection,
   ): Promise<UsageDay[] | undefined> {
     const { session, caller } = request;
     if (caller.keyId !== id) requireScope(caller, 'ADMIN');

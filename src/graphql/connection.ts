@@ -3,7 +3,7 @@ import { countRows, countRowsByParent, NOTHING, type Total } from '../database/r
 import type { Filters } from '../database/reading/criteria';
 import { decodeCursor, encodeCursor, listTag } from '../database/reading/cursor';
 import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select-page';
-import type { JsonText, PageQuery, Selection } from '../database/reading/selection';
+import type { FieldSelection, JsonText, PageQuery, PageSelection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
 import { Checks, PAGE_SIZE, SEARCH } from '../errors/inputs';
 
@@ -82,10 +82,10 @@ export async function connect<Row>(
   table: Table<Row>,
   args: PageArgs,
   filter: Filter,
-  selection?: Selection,
+  selection?: PageSelection,
 ): Promise<Listed<Row>> {
   const query = pageQuery(table, args, filter);
-  if (selection?.page) return selectPageAsJson(session, table, query, selection.page, selection.nested);
+  if (selection?.kind === 'page-json') return selectPageAsJson(session, table, query, selection.page, selection.nested);
   const page = await selectPage(session, table, query, selection);
   return connection(table, query, page, () => countRows(session, table, query.filters));
 }
@@ -101,7 +101,7 @@ export async function connectAll<Row>(
   parents: readonly bigint[],
   args: PageArgs,
   filter: Filter,
-  selection?: Selection,
+  selection?: FieldSelection,
 ): Promise<Map<bigint, Connection<Row>>> {
   const query = pageQuery(table, args, filter);
   let counts: Promise<Map<bigint, Total>> | undefined;

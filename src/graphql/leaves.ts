@@ -23,10 +23,11 @@ import {
   type Nested,
   type PageInfoMember,
   type PageJson,
+  type PageJsonSelection,
   type PageMember,
   type RowJson,
+  type RowJsonSelection,
   type RowMember,
-  type Selection,
 } from '../database/reading/selection';
 import { idOrderOf, type Table } from '../database/reading/table';
 import type { OperationSource } from '../errors/inputs';
@@ -96,11 +97,13 @@ interface NestedPage {
   readonly field: SelectedField;
 }
 
+type LeafSelection = RowJsonSelection | PageJsonSelection;
+
 /** The selections of leaves, by field node. `@Selected()` reads them through {@link leafSelection}. */
-const selections = new WeakMap<FieldNode, Selection>();
+const selections = new WeakMap<FieldNode, LeafSelection>();
 
 /** The selection of a leaf; `undefined` for other field nodes. */
-export function leafSelection(node: FieldNode | undefined): Selection | undefined {
+export function leafSelection(node: FieldNode | undefined): LeafSelection | undefined {
   return node && selections.get(node);
 }
 
@@ -165,16 +168,14 @@ class TreeReader {
   ) {}
 
   /** The selection of a root field; `undefined` if it is not plain. */
-  selection({ field, selection }: SelectedField): Selection | undefined {
+  selection({ field, selection }: SelectedField): LeafSelection | undefined {
     const table = tableOf(field.type, this.tables);
     if (!table || !selection) return undefined;
     const known = this.pages.length;
     try {
-      const isPage = isPageType(field.type);
-      return {
-        fields: NO_FIELDS,
-        ...(isPage ? { page: this.page(table, selection) } : { row: this.row(table, selection) }),
-      };
+      return isPageType(field.type)
+        ? { kind: 'page-json', page: this.page(table, selection) }
+        : { kind: 'row-json', row: this.row(table, selection) };
     } catch (error) {
       if (error !== NOT_PLAIN) throw error;
       this.pages.length = known;
@@ -241,8 +242,6 @@ class TreeReader {
     throw NOT_PLAIN;
   }
 }
-
-const NO_FIELDS: Selection['fields'] = new Map();
 
 function pageInfoMember({ key, field, coordinate }: SelectedField): PageInfoMember {
   const { name } = field;

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Selection } from '../database/reading/selection';
+import type { FieldSelection } from '../database/reading/selection';
 import { ProblemError } from '../errors/errors';
 
 /** Fetches the values of many keys at once; keys without a value are absent from the map. */
@@ -10,7 +10,7 @@ export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<Reado
  * the same arguments and columns, so one statement reads the related rows of all parent rows.
  */
 export class Loaders {
-  private readonly byPlace = new Map<Selection, DataLoader<unknown, unknown>>();
+  private readonly byPlace = new Map<FieldSelection, DataLoader<unknown, unknown>>();
 
   /** @param cache whether loaded values are reused. In a mutation, reused values could be stale in the next root field. */
   constructor(private readonly cache = false) {}
@@ -22,7 +22,7 @@ export class Loaders {
    * @throws ProblemError `NOT_FOUND` if a required value does not exist.
    */
   load<Value, Key = bigint>(
-    place: Selection,
+    place: FieldSelection,
     key: Key,
     batch: Batch<Value, Key>,
     required?: string,

@@ -9,7 +9,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { createParameterDecorator } from 'type-graphql';
-import { NOTHING, type Selection } from '../database/reading/selection';
+import { type FieldSelection, NOTHING } from '../database/reading/selection';
 import type { Context } from './context';
 import { leafSelection } from './leaves';
 
@@ -37,16 +37,16 @@ export const SelectedByType = () =>
   );
 
 /** All columns of a type's rows. */
-const wholeRow = memoize1((type: GraphQLNamedType): Selection => {
+const wholeRow = memoize1((type: GraphQLNamedType): FieldSelection => {
   const fields = isObjectType(type) ? Object.values(type.getFields()) : [];
   const columns = fields.filter((field) => isLeafType(getNamedType(field.type)));
-  return { fields: new Map(columns.map(({ name }) => [name, NOTHING])) };
+  return { kind: 'fields', fields: new Map(columns.map(({ name }) => [name, NOTHING])) };
 });
 
 /** A cache of selections by their array of field nodes. graphql-js passes the same array for all rows of a selection. */
-const known = new WeakMap<readonly FieldNode[], Selection>();
+const known = new WeakMap<readonly FieldNode[], FieldSelection>();
 
-function selectionOf(info: GraphQLResolveInfo): Selection {
+function selectionOf(info: GraphQLResolveInfo): FieldSelection {
   let selection = known.get(info.fieldNodes);
   if (!selection) {
     selection = columnsUnder(info, getNamedType(info.returnType), info.fieldNodes);
@@ -56,7 +56,7 @@ function selectionOf(info: GraphQLResolveInfo): Selection {
 }
 
 /** The selection of a field of this type; for a connection, the selection of its nodes. */
-function columnsUnder(info: GraphQLResolveInfo, type: unknown, nodes: readonly FieldNode[]): Selection {
+function columnsUnder(info: GraphQLResolveInfo, type: unknown, nodes: readonly FieldNode[]): FieldSelection {
   if (!isObjectType(type)) return NOTHING;
   const selected = fieldsOf(info, type, nodes);
   if (!('nodes' in type.getFields()))
@@ -87,11 +87,11 @@ function fieldsOf(
 }
 
 /** Merges the selections of fields with the same name. */
-function merged(selected: readonly (readonly [name: string, selection: Selection])[]): Selection {
-  const fields = new Map<string, Selection>();
+function merged(selected: readonly (readonly [name: string, selection: FieldSelection])[]): FieldSelection {
+  const fields = new Map<string, FieldSelection>();
   for (const [name, selection] of selected) {
     const other = fields.get(name);
     fields.set(name, other ? merged([...other.fields, ...selection.fields]) : selection);
   }
-  return { fields };
+  return { kind: 'fields', fields };
 }

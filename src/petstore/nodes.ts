@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import type { Session } from '../database/database';
-import type { Selection } from '../database/reading/selection';
+import type { FieldSelection } from '../database/reading/selection';
 import { badInput } from '../errors/errors';
 import { MAX_INT64 } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
@@ -56,7 +56,7 @@ export const NODE_ID: IdForm = {
 
 /** Finds rows of one type by their ids. */
 interface Finder {
-  find(session: Session, ids: readonly bigint[], selection: Selection): Promise<ReadonlyMap<bigint, object>>;
+  find(session: Session, ids: readonly bigint[], selection: FieldSelection): Promise<ReadonlyMap<bigint, object>>;
 }
 
 /** A reference to a row of any type. */
@@ -65,7 +65,7 @@ export interface RowReference {
   readonly id: bigint;
 }
 
-export type SelectionOf = (type: NodeType) => Selection;
+export type SelectionOf = (type: NodeType) => FieldSelection;
 
 /** Finds rows of several types by their references. */
 export class TypedRows {

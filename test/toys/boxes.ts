@@ -1,6 +1,6 @@
 import { Args, Ctx, Field, InputType, Mutation, ObjectType, Query, Resolver } from 'type-graphql';
 import { selectOne } from '../../src/database/reading/select';
-import type { Selection } from '../../src/database/reading/selection';
+import type { PageSelection, RowSelection } from '../../src/database/reading/selection';
 import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
 import { statement } from '../../src/database/statement';
 import { checkInput, Text } from '../../src/graphql/bounds';
@@ -80,7 +80,7 @@ class BoxResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Box, nullable('The box with this id; null if there is none.'))
-  box(@IdOf('box') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  box(@IdOf('box') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return selectOne(session, this.table, id, selection);
   }
 
@@ -89,7 +89,7 @@ class BoxResolver {
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => BoxConnection, { description: 'Boxes, one page at a time.' })
-  boxes(@Args(() => BoxPageArgs) args: BoxPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  boxes(@Args(() => BoxPageArgs) args: BoxPageArgs, @Ctx() { session }: Context, @Selected() selection: PageSelection) {
     return connect(session, this.table, pageOf(args), args.filter, selection);
   }
 

@@ -14,7 +14,7 @@ import {
 import { type AccessServices, createAccess } from '../../src/access/access';
 import type { Session } from '../../src/database/database';
 import { selectByIds, selectOne } from '../../src/database/reading/select';
-import type { Selection } from '../../src/database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../src/database/reading/selection';
 import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
 import { statement } from '../../src/database/statement';
 import { lockRow, rowLock } from '../../src/database/writing';
@@ -156,14 +156,14 @@ const ERRORS = {
 
 @Resolver(() => Toy)
 class ToyResolver {
-  find(session: Session, ids: readonly bigint[], selection?: Selection) {
+  find(session: Session, ids: readonly bigint[], selection?: FieldSelection) {
     return selectByIds(session, TOYS, ids, selection);
   }
 
   @Counted()
   @Requires('READ')
   @Query(() => Toy, nullable('The toy with this id; null if there is none.'))
-  toy(@IdOf('toy') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  toy(@IdOf('toy') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return selectOne(session, TOYS, id, selection);
   }
 
@@ -172,7 +172,7 @@ class ToyResolver {
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => ToyConnection, { description: 'Toys, one page at a time.' })
-  toys(@Args(() => ToyPageArgs) args: ToyPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  toys(@Args(() => ToyPageArgs) args: ToyPageArgs, @Ctx() { session }: Context, @Selected() selection: PageSelection) {
     return connect(session, TOYS, pageOf(args), args.filter, selection);
   }
 
@@ -223,7 +223,7 @@ class ToyResolver {
   }
 
   @FieldResolver(() => Box, nullable('The box that it is in.'))
-  box(@Root() { box, boxId }: ToyRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+  box(@Root() { box, boxId }: ToyRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
     if (box !== undefined || boxId === null) return box ?? null;
     return loaders.load(selection, boxId, (ids) => selectByIds(session, BOXES, ids, selection));
   }
@@ -237,7 +237,7 @@ class ToysOfBoxResolver {
     @Root() box: BoxRow,
     @Args(() => ToyPageArgs) args: ToyPageArgs,
     @Ctx() { loaders, session }: Context,
-    @Selected() selection: Selection,
+    @Selected() selection: FieldSelection,
   ) {
     return loaders.load(selection, box.id, (ids) =>
       connectAll(session, TOYS, 'boxId', ids, pageOf(args), args.filter, selection),

@@ -1,4 +1,4 @@
-import type { Selection } from './selection';
+import type { FieldSelection } from './selection';
 import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and a function that nests the columns of joined rows. */
@@ -13,8 +13,8 @@ export interface Projection {
 }
 
 /** A cache of projections by selection. All runs of a document use the same selection objects. */
-const projections = new WeakMap<Selection, Map<string, Projection>>();
-const EVERYTHING: Selection = { fields: new Map() };
+const projections = new WeakMap<FieldSelection, Map<string, Projection>>();
+const EVERYTHING: FieldSelection = { kind: 'fields', fields: new Map() };
 
 /**
  * Returns the projection for a selection. Without a selection, it has all columns. It always includes the id and the `needed`
@@ -35,7 +35,7 @@ export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...
   return projection;
 }
 
-function project<Row>(table: Table<Row>, selection: Selection, needed: readonly string[]): Projection {
+function project<Row>(table: Table<Row>, selection: FieldSelection, needed: readonly string[]): Projection {
   const joined = Object.keys(table.relations).filter((name) => selection.fields.has(name));
   const own = fieldsOf(table, selection, needed);
   const columns = columnsOf(table, own);
@@ -83,7 +83,7 @@ function nest(name: string, idField: string, fields: readonly string[]) {
 /** The fields to read: the selected fields, the id, the foreign keys of selected relations, and the `needed` fields. */
 function fieldsOf<Row>(
   table: Table<Row>,
-  { fields }: Selection = EVERYTHING,
+  { fields }: FieldSelection = EVERYTHING,
   needed: readonly string[] = [],
 ): string[] {
   const all = Object.keys(table.columns);

@@ -3,8 +3,7 @@ import { boundedRows, boundedTexts } from './bounded-rows';
 import { JsonWriter } from './json';
 import { pageStatement, parentsOf, SHORT } from './page-statement';
 import { projectionOf } from './projection';
-import type { PageQuery } from './selection';
-import { JsonText, type Nested, type PageJson, type Selection } from './selection';
+import { type FieldSelection, JsonText, type Nested, type PageJson, type PageQuery } from './selection';
 import { Values } from './statement-values';
 import { orderOf, type Table } from './table';
 
@@ -20,7 +19,7 @@ export async function selectPage<Row>(
   session: Session,
   table: Table<Row>,
   page: PageQuery,
-  selection?: Selection,
+  selection?: FieldSelection,
 ): Promise<Page<Row>> {
   const values = new Values();
   const projection = projectionOf(table, selection, orderOf(table, page.order).field);
@@ -66,7 +65,7 @@ export async function selectPages<Row>(
   field: string,
   ids: readonly bigint[],
   page: PageQuery,
-  selection?: Selection,
+  selection?: FieldSelection,
 ): Promise<Map<bigint, Page<Row>>> {
   const values = new Values();
   const [parents, filters] = parentsOf(table, field, ids, page.filters, values);

@@ -4,7 +4,7 @@ import { boundedRows, boundedTexts } from './bounded-rows';
 import { JsonWriter } from './json';
 import { SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
-import { JsonText, type Nested, type RowJson, type Selection } from './selection';
+import { type FieldSelection, JsonText, type Nested, type RowJson, type RowSelection } from './selection';
 import { Values } from './statement-values';
 import { columnOf, joinsOf, type Table } from './table';
 
@@ -13,7 +13,7 @@ export async function selectByIds<Row>(
   session: Session,
   table: Table<Row>,
   ids: readonly bigint[],
-  selection?: Selection,
+  selection?: FieldSelection,
 ): Promise<Map<bigint, Row>> {
   const projection = projectionOf(table, selection);
   const isOne = ids.length === 1;
@@ -24,15 +24,14 @@ export async function selectByIds<Row>(
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
-/** Reads a row, as JSON if `selection.row` is set. Returns `undefined` if the row does not exist. */
+/** Reads a row in the form of the selection. Returns `undefined` if the row does not exist. */
 export async function selectOne<Row>(
   session: Session,
   table: Table<Row>,
   id: bigint,
-  selection: Selection,
+  selection: RowSelection,
 ): Promise<Row | JsonText | undefined> {
-  const { row, nested } = selection;
-  if (row) return selectAsJson(session, table, id, row, nested);
+  if (selection.kind === 'row-json') return selectAsJson(session, table, id, selection.row, selection.nested);
   return (await selectByIds(session, table, [id], selection)).get(id);
 }
 

@@ -1,21 +1,38 @@
 import type { Filters } from './criteria';
 
+/** What to read of one row, and in which form. */
+export type RowSelection = FieldSelection | RowJsonSelection;
+
+/** What to read of the rows of a page, and in which form. */
+export type PageSelection = FieldSelection | PageJsonSelection;
+
 /** The columns and related rows to read for each row. */
-export interface Selection {
+export interface FieldSelection {
+  readonly kind: 'fields';
   /**
    * The selected fields by name. The value of a relation is the selection of the related row. Names that are neither a
    * column nor a relation are ignored.
    */
-  readonly fields: ReadonlyMap<string, Selection>;
-  /** The JSON format of the rows, if PostgreSQL writes them as JSON. */
-  readonly row?: RowJson;
-  /** The JSON format of the page, if PostgreSQL writes it as JSON. */
-  readonly page?: PageJson;
-  /** The queries of the pages inside `row` or `page`. */
+  readonly fields: ReadonlyMap<string, FieldSelection>;
+}
+
+/** A row that PostgreSQL writes as JSON. */
+export interface RowJsonSelection {
+  readonly kind: 'row-json';
+  readonly row: RowJson;
+  /** The queries of the pages inside the row. */
   readonly nested?: Nested;
 }
 
-export const NOTHING: Selection = { fields: new Map() };
+/** A page that PostgreSQL writes as JSON. */
+export interface PageJsonSelection {
+  readonly kind: 'page-json';
+  readonly page: PageJson;
+  /** The queries of the pages inside the rows. */
+  readonly nested?: Nested;
+}
+
+export const NOTHING: FieldSelection = { kind: 'fields', fields: new Map() };
 
 /** A boundary of a page: the sort key and id of the row just outside the page. */
 export interface Bound {

@@ -1,5 +1,5 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Counted, Input, Requires } from '../../graphql/directives';
@@ -24,7 +24,7 @@ export class CategoryResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Category, nullable('The category with this id; null if there is none.'))
-  category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.categories.get(session, id, selection);
   }
 
@@ -36,7 +36,7 @@ export class CategoryResolver {
   list(
     @Args(() => CategoryPageArgs) args: CategoryPageArgs,
     @Ctx() { session }: Context,
-    @Selected() selection: Selection,
+    @Selected() selection: PageSelection,
   ) {
     return this.categories.list(session, args.filter, pageOf(args), selection);
   }
@@ -75,7 +75,7 @@ export class CategoryResolver {
     @Root() category: CategoryRow,
     @Args(() => PetPageArgs) args: PetPageArgs,
     @Ctx() { loaders, session }: Context,
-    @Selected() selection: Selection,
+    @Selected() selection: FieldSelection,
   ) {
     return loaders.load(selection, category.id, (ids) =>
       this.petService.listByCategory(session, ids, args.filter, pageOf(args), selection),

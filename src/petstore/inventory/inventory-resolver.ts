@@ -1,5 +1,5 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Counted, Input, Requires, Stability } from '../../graphql/directives';
@@ -24,7 +24,7 @@ export class InventoryResolver {
   @Counted()
   @Requires('READ')
   @Query(() => InventoryItem, nullable("A pet's stock; null if it is not tracked."))
-  inventoryItem(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  inventoryItem(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.stock.get(session, petId, selection);
   }
 
@@ -36,7 +36,7 @@ export class InventoryResolver {
   inventory(
     @Args(() => InventoryPageArgs) args: InventoryPageArgs,
     @Ctx() { session }: Context,
-    @Selected() selection: Selection,
+    @Selected() selection: PageSelection,
   ) {
     return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), selection);
   }
@@ -63,7 +63,7 @@ export class InventoryResolver {
   }
 
   @FieldResolver(() => Pet, { description: 'The pet that the entry tracks.' })
-  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
     if (item.pet) return item.pet;
     return loaders.load(selection, item.petId, (ids) => this.pets.find(session, ids, selection), 'pet');
   }

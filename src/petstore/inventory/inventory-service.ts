@@ -1,7 +1,7 @@
 import type { Session, Transaction } from '../../database/database';
 import type { Inventory } from '../../database/generated/client';
 import { selectByIds, selectOne } from '../../database/reading/select';
-import type { JsonText, Selection } from '../../database/reading/selection';
+import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow } from '../../database/writing';
 import { notFound, type Precondition, ProblemError, refusing, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
@@ -14,12 +14,12 @@ export class InventoryService {
   /**
    * Finds the inventory entries of pets. Pets without an entry are missing from the returned map, whose keys are pet ids.
    */
-  find(session: Session, petIds: readonly bigint[], selection?: Selection): Promise<Map<bigint, InventoryRow>> {
+  find(session: Session, petIds: readonly bigint[], selection?: FieldSelection): Promise<Map<bigint, InventoryRow>> {
     return selectByIds(session, INVENTORY, petIds, selection);
   }
 
   /** Reads one inventory entry, as JSON text if the selection asks for JSON. */
-  get(session: Session, id: bigint, selection: Selection): Promise<InventoryRow | JsonText | undefined> {
+  get(session: Session, id: bigint, selection: RowSelection): Promise<InventoryRow | JsonText | undefined> {
     return selectOne(session, INVENTORY, id, selection);
   }
 
@@ -27,7 +27,7 @@ export class InventoryService {
     session: Session,
     filter: InventoryFilter | null | undefined,
     page: PageArgs,
-    selection?: Selection,
+    selection?: PageSelection,
   ): Promise<Listed<InventoryRow>> {
     return connect(session, INVENTORY, page, filter, selection);
   }

@@ -1,5 +1,5 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Counted, Input, Requires } from '../../graphql/directives';
@@ -24,7 +24,7 @@ export class OrderResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Order, nullable('The order with this id; null if there is none.'))
-  order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.orders.get(session, id, selection);
   }
 
@@ -33,7 +33,11 @@ export class OrderResolver {
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
-  list(@Args(() => OrderPageArgs) args: OrderPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  list(
+    @Args(() => OrderPageArgs) args: OrderPageArgs,
+    @Ctx() { session }: Context,
+    @Selected() selection: PageSelection,
+  ) {
     return this.orders.list(session, args.filter, pageOf(args), selection);
   }
 
@@ -77,7 +81,7 @@ export class OrderResolver {
   }
 
   @FieldResolver(() => Pet, nullable('The pet in the order.'))
-  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
     if (order.pet !== undefined) return order.pet;
     if (order.petId === null) return null;
     return loaders.load(selection, order.petId, (ids) => this.pets.find(session, ids, selection));

@@ -2,7 +2,7 @@ import type { Session, Transaction, Written } from '../../database/database';
 import type { Order } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
-import type { JsonText, Selection } from '../../database/reading/selection';
+import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, lockRows, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
@@ -34,12 +34,12 @@ type InsertedOrder = Pick<Order, 'id' | 'reserved'>;
 /** Reads and writes orders. Orders reserve stock. Cancelling an order returns its stock unless the order is complete. */
 export class OrderService {
   /** Finds orders by their ids. Ids without an order are missing from the returned map. */
-  find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, OrderRow>> {
+  find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<Map<bigint, OrderRow>> {
     return selectByIds(session, ORDERS, ids, selection);
   }
 
   /** Reads one order, as JSON text if the selection asks for JSON. */
-  get(session: Session, id: bigint, selection: Selection): Promise<OrderRow | JsonText | undefined> {
+  get(session: Session, id: bigint, selection: RowSelection): Promise<OrderRow | JsonText | undefined> {
     return selectOne(session, ORDERS, id, selection);
   }
 
@@ -47,7 +47,7 @@ export class OrderService {
     session: Session,
     filter: OrderFilter | null | undefined,
     page: PageArgs,
-    selection?: Selection,
+    selection?: PageSelection,
   ): Promise<Listed<OrderRow>> {
     return connect(session, ORDERS, page, filter, selection);
   }
@@ -58,7 +58,7 @@ export class OrderService {
     pets: readonly bigint[],
     filter: OrderFilter | null | undefined,
     page: PageArgs,
-    selection?: Selection,
+    selection?: FieldSelection,
   ): Promise<Map<bigint, Connection<OrderRow>>> {
     return connectAll(session, ORDERS, 'petId', pets, page, filter, selection);
   }

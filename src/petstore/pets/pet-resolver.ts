@@ -1,5 +1,5 @@
 import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { Selection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Counted, Input, Requires } from '../../graphql/directives';
@@ -28,7 +28,7 @@ export class PetResolver {
   @Counted()
   @Requires('READ')
   @Query(() => Pet, nullable('The pet with this id; null if there is none.'))
-  pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.pets.get(session, id, selection);
   }
 
@@ -37,7 +37,7 @@ export class PetResolver {
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
-  list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: Selection) {
+  list(@Args(() => PetPageArgs) args: PetPageArgs, @Ctx() { session }: Context, @Selected() selection: PageSelection) {
     return this.pets.list(session, args.filter, pageOf(args), selection);
   }
 
@@ -69,14 +69,14 @@ export class PetResolver {
   }
 
   @FieldResolver(() => Category, { description: 'The category that the pet belongs to.' })
-  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
     if (pet.category) return pet.category;
     const find = (ids: readonly bigint[]) => this.categories.find(session, ids, selection);
     return loaders.load(selection, pet.categoryId, find, 'category');
   }
 
   @FieldResolver(() => InventoryItem, nullable("The pet's stock; null if it is not tracked."))
-  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: Selection) {
+  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
     if (pet.inventory !== undefined) return pet.inventory;
     return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));
   }
@@ -87,7 +87,7 @@ export class PetResolver {
     @Root() pet: PetRow,
     @Args(() => OrderPageArgs) args: OrderPageArgs,
     @Ctx() { loaders, session }: Context,
-    @Selected() selection: Selection,
+    @Selected() selection: FieldSelection,
   ) {
     return loaders.load(selection, pet.id, (ids) =>
       this.orderService.listByPet(session, ids, args.filter, pageOf(args), selection),

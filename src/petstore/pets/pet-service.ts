@@ -2,7 +2,7 @@ import type { Session, Written } from '../../database/database';
 import type { Pet } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
-import type { JsonText, Selection } from '../../database/reading/selection';
+import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
@@ -21,12 +21,12 @@ type InsertedPet = Pick<Pet, 'id'>;
 /** Reads and writes pets. */
 export class PetService {
   /** Finds pets by their ids. Ids without a pet are missing from the returned map. */
-  find(session: Session, ids: readonly bigint[], selection?: Selection): Promise<Map<bigint, PetRow>> {
+  find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<Map<bigint, PetRow>> {
     return selectByIds(session, PETS, ids, selection);
   }
 
   /** Reads one pet, as JSON text if the selection asks for JSON. */
-  get(session: Session, id: bigint, selection: Selection): Promise<PetRow | JsonText | undefined> {
+  get(session: Session, id: bigint, selection: RowSelection): Promise<PetRow | JsonText | undefined> {
     return selectOne(session, PETS, id, selection);
   }
 
@@ -34,7 +34,7 @@ export class PetService {
     session: Session,
     filter: PetFilter | null | undefined,
     page: PageArgs,
-    selection?: Selection,
+    selection?: PageSelection,
   ): Promise<Listed<PetRow>> {
     return connect(session, PETS, page, filter, selection);
   }
@@ -45,7 +45,7 @@ export class PetService {
     categories: readonly bigint[],
     filter: PetFilter | null | undefined,
     page: PageArgs,
-    selection?: Selection,
+    selection?: FieldSelection,
   ): Promise<Map<bigint, Connection<PetRow>>> {
     return connectAll(session, PETS, 'categoryId', categories, page, filter, selection);
   }
