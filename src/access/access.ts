@@ -1,6 +1,6 @@
 import type { Limiter } from '../rate-limit/limiter';
 import type { Domain } from '../rest/domain';
-import type { RestOperation, Tag } from '../rest/rest-operation';
+import type { RestRoute, Tag } from '../rest/rest-route';
 import { ApiKeyResolver } from './api-key-resolver';
 import type { ApiKeyService } from './keys';
 import { KEY_ID } from './types';
@@ -19,7 +19,7 @@ export function createAccess({ apiKeys, limits, usage }: AccessServices): Domain
   return {
     name: 'access',
     resolvers: [new ViewerResolver(usage), new ApiKeyResolver(apiKeys, limits, usage)],
-    operations: OPERATIONS,
+    routes: ROUTES,
     tags: { rate_limit: LIMITS, usage: LIMITS },
     errors: {},
     idForms: [KEY_ID],
@@ -28,7 +28,7 @@ export function createAccess({ apiKeys, limits, usage }: AccessServices): Domain
   };
 }
 
-const OPERATIONS: readonly RestOperation[] = [
+const ROUTES: readonly RestRoute[] = [
   {
     on: 'GET /rate_limit',
     ok: 200,

@@ -36,8 +36,8 @@ import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { connectForEvents, connectRedis, faultOf } from '../redis/redis-client';
 import type { ExampleWrite } from '../rest/domain';
 import { openApiDocument } from '../rest/openapi/openapi-document';
-import { prepareAll } from '../rest/prepared-operation';
-import { routeOf } from '../rest/rest-operation';
+import { prepareRoutes } from '../rest/prepared-route';
+import { methodAndPath } from '../rest/rest-route';
 import type { Config } from './config';
 import { gatewayDomains } from './domains';
 import { metricsOf } from './metric-table';
@@ -135,8 +135,8 @@ async function compose(
   const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
   const { uses } = executor;
   const metrics = new Metrics(metricsOf({ database, limits, requests, uses, live, usage: usage.recorder, ...events }));
-  const operations = prepareAll(schema, rest);
-  const document = openApiDocument(operations, rest, errors);
+  const routes = prepareRoutes(schema, rest);
+  const document = openApiDocument(routes, rest, errors);
   const server = await createServer({
     database,
     executor,
@@ -149,7 +149,7 @@ async function compose(
     accessLog: new AccessLog(logger, metrics),
     exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
     anonymousCaller: (address) => anonymousCaller(address, config.ANONYMOUS_ACCESS),
-    operations,
+    routes,
     portal: createPortal({ document, schema }),
     errors,
     logger,
@@ -177,7 +177,7 @@ async function compose(
     metrics,
     drain: new Drain(server, requests, live),
     product: `${document.info.title} ${document.info.version}`,
-    firstList: rest.operations.map(routeOf).find(({ method, path }) => method === 'GET' && !path.includes('{'))?.path,
+    firstList: rest.routes.map(methodAndPath).find(({ method, path }) => method === 'GET' && !path.includes('{'))?.path,
     firstWrite: rest.firstWrite,
   };
 }

@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { printed } from '../graphql/printed-schema';
 import { buildSchema } from '../graphql/schema';
 import { asYaml, type OpenApiDocument, openApiDocument } from '../rest/openapi/openapi-document';
-import { prepareAll } from '../rest/prepared-operation';
+import { prepareRoutes } from '../rest/prepared-route';
 import { gatewayDomains } from './domains';
 
 /** Builds the GraphQL schema for documentation. Subscriptions in this schema never deliver events. */
@@ -15,7 +15,7 @@ const NO_EVENTS = { [Symbol.asyncIterator]: () => ({ next: async () => ({ value:
 
 /** The OpenAPI document of the REST interface. */
 export function contractDocument(domains = gatewayDomains(), schema = contractSchema(domains)): OpenApiDocument {
-  return openApiDocument(prepareAll(schema, domains.rest), domains.rest, domains.errors);
+  return openApiDocument(prepareRoutes(schema, domains.rest), domains.rest, domains.errors);
 }
 
 /** The contents of schema.graphql. */

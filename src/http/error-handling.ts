@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ErrorCode } from '../errors/codes';
 import { errorBody, type Problem, ProblemError, problemOf } from '../errors/errors';
 import { extensionsOf } from '../graphql/outcome';
-import { JSON_TYPE, PATCH_TYPES } from '../rest/representation';
+import { JSON_TYPE, PATCH_TYPES } from '../rest/response';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import type { Page } from './portal';
 import { GRAPHQL_PATH, rejectBadUrls, STREAM_PATH } from './urls';

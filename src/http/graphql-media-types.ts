@@ -2,7 +2,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import type { ErrorCode } from '../errors/codes';
-import { JSON_TYPE } from '../rest/representation';
+import { JSON_TYPE } from '../rest/response';
 
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const MAX_KNOWN = 100;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'lossless-json';
 import { emptyBody, ProblemError } from '../errors/errors';
-import { PATCH_TYPES } from '../rest/representation';
+import { PATCH_TYPES } from '../rest/response';
 
 /** Maximum size of a request body, and of a message over WebSocket, in bytes (contract, section 4: 413 over 100 KiB). */
 export const BODY_LIMIT = 100 * 1024;

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { ProblemError } from '../errors/errors';
-import { PATCH_TYPES } from '../rest/representation';
+import { PATCH_TYPES } from '../rest/response';
 
 /**
  * Answers all methods that a path does not support. OPTIONS gets the allowed methods (RFC 9110, section 9.3.7), and every

@@ -12,12 +12,12 @@ import type { Database } from '../database/database';
 import { together } from '../database/together';
 import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
-import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
+import { GRAPHQL_API } from '../graphql/context';
 import type { Documents } from '../graphql/documents';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
-import { methodsByPath, registerOperations } from '../rest/adapter';
-import type { PreparedOperation } from '../rest/prepared-operation';
+import { methodsByPath, registerRoutes, type StartOperation } from '../rest/adapter';
+import type { PreparedRoute } from '../rest/prepared-route';
 import { type AccessLog, type Incoming, Observation } from './access-log';
 import { type Identification, identifyCallers } from './caller';
 import { addHeaders, chargeRequests, setConstantHeaders } from './common-headers';
@@ -52,8 +52,8 @@ export interface ServerOptions extends Identification {
   readonly database: Database;
   readonly executor: Executor;
   readonly documents: Documents;
-  /** The operations of the REST interface. */
-  readonly operations: readonly PreparedOperation[];
+  /** The routes of the REST interface. */
+  readonly routes: readonly PreparedRoute[];
   readonly portal: Portal;
   readonly errors: Catalogue;
   readonly live: LiveOperations;
@@ -223,16 +223,20 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
 
 /** Makes the function that registers all routes. The GraphQL routes have their own body parsers. */
 async function routesOf({ server }: FastifyInstance, options: ServerOptions): Promise<Install> {
-  const { executor, documents, live, requests, accessLog, operations, portal, exposition } = options;
-  const requestOf = operationRequests(options);
+  const { executor, documents, live, requests, accessLog, routes, portal, exposition } = options;
+  const startOperation = operationStarter(options);
+  const requestOf = (incoming: Incoming) => {
+    const key = incoming.headers?.[IDEMPOTENCY_KEY];
+    return startOperation(incoming, GRAPHQL_API, key === undefined ? undefined : { header: String(key) }, undefined);
+  };
   const apollo = await createApollo(executor, documents);
   const websockets = new WebSockets(server, { ...options, requestOf });
   return async (app) => {
     await app.register(graphqlRoute, { apollo, documents, websockets, requestOf, sandbox: portal.sandbox });
     await app.register(streamRoute, { live, requests, accessLog, requestOf });
     routeEveryMethod(app);
-    registerOperations(app, { executor, operations, requestOf });
-    for (const [path, methods] of methodsByPath(operations)) answerOtherMethods(app, path, methods);
+    registerRoutes(app, { executor, routes, startOperation });
+    for (const [path, methods] of methodsByPath(routes)) answerOtherMethods(app, path, methods);
     answerPreflights(app);
     await app.register(portal.routes);
     await app.register(health, options);
@@ -240,16 +244,13 @@ async function routesOf({ server }: FastifyInstance, options: ServerOptions): Pr
   };
 }
 
-/** Makes a function that converts a request, or an operation over WebSocket, to the form that the executor takes. */
-function operationRequests({ database, logger, maxStatementBytes }: ServerOptions) {
-  return (incoming: Incoming): OperationRequest => {
-    const { id: requestId, caller, meter, deadline, headers } = incoming;
+function operationStarter({ database, logger, maxStatementBytes }: ServerOptions): StartOperation<Incoming> {
+  return (incoming, api, idempotency, precondition) => {
+    const { id: requestId, caller, meter, deadline } = incoming;
     const observer = new Observation(logger, requestId);
     incoming.observation = observer;
-    const key = headers?.[IDEMPOTENCY_KEY];
-    const idempotency = key === undefined ? undefined : { header: String(key) };
     const session = database.sessionFor({ caller: caller.id, deadline, maxStatementBytes });
-    return { session, caller, meter, requestId, observer, api: GRAPHQL_API, idempotency };
+    return { session, caller, meter, requestId, observer, api, idempotency, precondition };
   };
 }
 

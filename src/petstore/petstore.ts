@@ -1,5 +1,5 @@
 import type { Domain } from '../rest/domain';
-import type { Tag } from '../rest/rest-operation';
+import type { Tag } from '../rest/rest-route';
 import { CategoryResolver } from './categories/category-resolver';
 import { CATEGORY_ROUTES } from './categories/category-routes';
 import { CategoryService } from './categories/category-service';
@@ -35,7 +35,7 @@ export function createPetstore(): Domain {
       new NodeResolver(rows),
       new ChangeResolver(),
     ],
-    operations: [...PET_ROUTES, ...CATEGORY_ROUTES, ...ORDER_ROUTES, ...INVENTORY_ROUTES],
+    routes: [...PET_ROUTES, ...CATEGORY_ROUTES, ...ORDER_ROUTES, ...INVENTORY_ROUTES],
     tags: TAGS,
     errors: PETSTORE_ERRORS,
     idForms: [NODE_ID],

@@ -5,7 +5,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { printed } from '../graphql/printed-schema';
 import { readRoute } from '../http/other-methods';
 import { asYaml } from '../rest/openapi/openapi-document';
-import { etagOf, JSON_TYPE } from '../rest/representation';
+import { etagOf, JSON_TYPE } from '../rest/response';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 

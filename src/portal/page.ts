@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { etagOf } from '../rest/representation';
+import { etagOf } from '../rest/response';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 

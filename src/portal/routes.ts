@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { readRoute } from '../http/other-methods';
 import type { Portal } from '../http/portal';
-import { JSON_TYPE } from '../rest/representation';
+import { JSON_TYPE } from '../rest/response';
 import { Assets } from './assets';
 import { contractRoutes } from './contract-routes';
 import { guidePage, missingPage, overviewPage } from './guide-pages';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Negotiator from 'negotiator';
-import { isKnown } from '../rest/representation';
+import { isKnown } from '../rest/response';
 import type { Asset } from './assets';
 
 /**

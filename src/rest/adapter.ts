@@ -1,53 +1,65 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
-import { emptyBody, ProblemError } from '../errors/errors';
+import { emptyBody, type Precondition, ProblemError } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
-import type { Api, OperationRequest } from '../graphql/context';
+import { dateHeaders } from '../graphql/annotations';
+import type { Api, IdempotencyRequest, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency';
-import { annotationOf } from './annotation-headers';
 import { preconditionOf } from './if-match';
-import type { PreparedOperation } from './prepared-operation';
-import { JSON_TYPE } from './representation';
+import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
-import { sendResult } from './send-result';
+import { JSON_TYPE, sendResult } from './response';
+import { documentationOf, filler } from './rest-route';
+
+/**
+ * Starts an operation: creates the request that the executor takes, and records the operation for the log.
+ * @param request an HTTP request, or an operation over WebSocket.
+ */
+export type StartOperation<Incoming = FastifyRequest> = (
+  request: Incoming,
+  api: Api,
+  idempotency: IdempotencyRequest | undefined,
+  precondition: Precondition | undefined,
+) => OperationRequest;
 
 export interface RestOptions {
   readonly executor: Executor;
-  readonly operations: readonly PreparedOperation[];
-  requestOf(request: FastifyRequest): OperationRequest;
+  readonly routes: readonly PreparedRoute[];
+  readonly startOperation: StartOperation;
 }
 
 /**
- * Registers the routes of the REST interface. Each operation runs its prepared GraphQL document on the executor. The
+ * Registers the routes of the REST interface. Each route runs its prepared GraphQL document on the executor. The
  * server's error handler answers errors.
  */
-export function registerOperations(app: FastifyInstance, { executor, operations, requestOf }: RestOptions): void {
-  for (const operation of operations) {
+export function registerRoutes(app: FastifyInstance, options: RestOptions): void {
+  const { executor, routes } = options;
+  for (const route of routes) {
     app.route({
-      method: methodsOf(operation),
-      url: routerPath(operation.path),
+      method: methodsOf(route),
+      url: routerPath(route.path),
       config: {
-        operation: operation.id,
-        annotate: annotationOf(operation),
-        check: checkOf(operation, executor.uses),
+        operation: route.id,
+        annotate: annotationOf(route),
+        check: checkOf(route, executor.uses),
       },
-      handler: (request, reply) => run(executor, operation, request as RestRequest, reply, requestOf(request)),
+      handler: (request, reply) => run(options, route, request as RestRequest, reply),
     });
   }
 }
 
 /** The methods of each path. The keys are paths in Fastify's syntax. */
-export function methodsByPath(operations: readonly PreparedOperation[]): ReadonlyMap<string, readonly string[]> {
+export function methodsByPath(routes: readonly PreparedRoute[]): ReadonlyMap<string, readonly string[]> {
   const methods = new Map<string, string[]>();
-  for (const operation of operations) {
-    const path = routerPath(operation.path);
-    methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(operation)]);
+  for (const route of routes) {
+    const path = routerPath(route.path);
+    methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(route)]);
   }
   return methods;
 }
 
-function methodsOf({ method }: PreparedOperation): string[] {
+function methodsOf({ method }: PreparedRoute): string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
@@ -61,9 +73,9 @@ function routerPath(path: string): string {
 
 /**
  * Makes the `check` function of a route. It rejects callers without the required scope, and clients that do not accept JSON.
- * It also counts the uses of a deprecated operation.
+ * It also counts the uses of a deprecated route.
  */
-function checkOf({ deprecation, on, scope }: PreparedOperation, uses: Executor['uses']): FastifyContextConfig['check'] {
+function checkOf({ deprecation, on, scope }: PreparedRoute, uses: Executor['uses']): FastifyContextConfig['check'] {
   return ({ caller, headers }) => {
     if (deprecation) uses.count(on, 'deprecated', 'rest');
     requireScope(caller, scope);
@@ -77,29 +89,41 @@ function requireJsonAccepted(accept: string | undefined): void {
   if (!type) throw new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
 }
 
-/** Runs an operation and sends its response. Errors are thrown, or reject the promise. */
+/** Runs the operation of a route and sends its response. Errors are thrown, or reject the promise. */
 function run(
-  executor: Executor,
-  operation: PreparedOperation,
+  { executor, startOperation }: RestOptions,
+  route: PreparedRoute,
   request: RestRequest,
   reply: FastifyReply,
-  graphqlRequest: OperationRequest,
 ): Promise<FastifyReply> {
-  if (operation.inputs.body && request.body === undefined) throw emptyBody();
-  const variables = variablesOf(operation, request);
-  const key = operation.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
-  const restRequest: OperationRequest = {
-    session: graphqlRequest.session,
-    caller: graphqlRequest.caller,
-    meter: graphqlRequest.meter,
-    requestId: graphqlRequest.requestId,
-    observer: graphqlRequest.observer,
-    api: REST_API,
-    idempotency: key === undefined ? undefined : { header: String(key), operation: operation.id },
-    precondition: operation.isConditional ? preconditionOf(request.headers['if-match'], operation) : undefined,
-  };
-  return executor.run(operation.document, null, variables, restRequest).then((outcome) => {
+  if (route.inputs.body && request.body === undefined) throw emptyBody();
+  const variables = variablesOf(route, request);
+  const key = route.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
+  const idempotency = key === undefined ? undefined : { header: String(key), operation: route.id };
+  const precondition = route.isConditional ? preconditionOf(request.headers['if-match'], route) : undefined;
+  const operation = startOperation(request, REST_API, idempotency, precondition);
+  return executor.run(route.document, null, variables, operation).then((outcome) => {
     if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
-    return sendResult(operation, outcome.body, request, reply);
+    return sendResult(route, outcome.body, request, reply);
   });
+}
+
+/**
+ * Makes the `annotate` function of a route, which sets its deprecation and stability headers; `undefined` if the route
+ * has no such headers.
+ */
+function annotationOf(route: PreparedRoute): FastifyContextConfig['annotate'] {
+  const { deprecation, stability, runsOnce } = route;
+  if (!deprecation && !stability && !runsOnce) return undefined;
+  const dates = deprecation && dateHeaders(deprecation.since, deprecation.sunset);
+  const documentation = `<${documentationOf(route)}>; rel="deprecation"; type="text/html"`;
+  const linkOf = deprecation && filler(`<${deprecation.successor}>; rel="successor-version", ${documentation}`);
+  return (request, reply) => {
+    const { params, query, headers } = request as RestRequest;
+    if (dates && linkOf) reply.headers(dates).header('link', linkOf(params));
+    if (stability) {
+      const isUsed = stability.parameter === undefined || Object.hasOwn(query, stability.parameter);
+      if (isUsed) reply.header('x-stability', stability.level);
+    } else if (runsOnce && headers[IDEMPOTENCY_KEY] !== undefined) reply.header('x-stability', 'experimental');
+  };
 }

@@ -5,7 +5,7 @@ import { catalogueOf, type ErrorEntry, isErrorCode } from '../errors/codes';
 import type { Readers } from '../events/hub';
 import type { IdForm } from '../graphql/scalars';
 import type { SchemaParts } from '../graphql/schema';
-import { type RestOperation, routeOf, type Tag } from './rest-operation';
+import { methodAndPath, type RestRoute, type Tag } from './rest-route';
 
 /**
  * A subject area, with everything that the gateway needs to serve it over GraphQL and REST. The two domains are `petstore/`
@@ -17,7 +17,7 @@ export interface Domain {
   /** Instances of classes with type-graphql's decorators. */
   readonly resolvers: readonly object[];
   /** The REST operations, in the order of the documentation. */
-  readonly operations: readonly RestOperation[];
+  readonly routes: readonly RestRoute[];
   /** The tags of REST operations, by the first segment of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
   /** The error codes that are specific to the domain. */
@@ -106,7 +106,7 @@ export function combineDomains(domains: readonly Domain[]) {
       description: texts.rest,
       firstWrite: texts.firstWrite,
       tags: Object.assign({}, ...domains.map(({ tags }) => tags)) as Readonly<Record<string, Tag>>,
-      operations: all(({ operations }) => operations),
+      routes: all(({ routes }) => routes),
     },
     readersOf: (session: Session): Readers => {
       const finders = domains.flatMap(({ topics }) => Object.entries(topics));
@@ -145,14 +145,14 @@ function faultsOf(domains: readonly Domain[]): string[] {
   unique('error code', ({ errors }) => Object.keys(errors));
   unique('table', ({ tables }) => tables.map(({ type }) => type));
   unique('topic', ({ topics }) => Object.keys(topics));
-  unique('operation', ({ operations }) => operations.map(({ on }) => on));
-  for (const { name, resolvers, operations, tags, errors } of domains) {
+  unique('operation', ({ routes }) => routes.map(({ on }) => on));
+  for (const { name, resolvers, routes, tags, errors } of domains) {
     if (!resolvers.length) faults.push(`the domain ${name} has no resolvers`);
     for (const code of Object.keys(errors))
       if (isErrorCode(code)) faults.push(`the domain ${name} has the error code ${code}, which is the gateway's`);
-    for (const operation of operations) {
-      const [, part = ''] = routeOf(operation).path.split('/');
-      if (!tags[part]) faults.push(`the domain ${name} has no tag for the paths /${part} (${operation.on})`);
+    for (const route of routes) {
+      const [, part = ''] = methodAndPath(route).path.split('/');
+      if (!tags[part]) faults.push(`the domain ${name} has no tag for the paths /${part} (${route.on})`);
     }
   }
   return faults;

@@ -1,13 +1,13 @@
 import { badInput, type Precondition } from '../errors/errors';
-import type { PreparedOperation } from './prepared-operation';
-import { etagOf } from './representation';
+import type { PreparedRoute } from './prepared-route';
+import { etagOf } from './response';
 
 /**
  * Parses an `If-Match` header into a condition on the current row; `undefined` without the header. A weak tag never matches,
  * since `If-Match` uses strong comparison (RFC 9110, section 13.1.1).
  * @throws ProblemError `BAD_USER_INPUT`.
  */
-export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedOperation): Precondition | undefined {
+export function preconditionOf(ifMatch: string | undefined, { writeRow }: PreparedRoute): Precondition | undefined {
   if (ifMatch === undefined) return undefined;
   if (ifMatch.trim() === '*') return (current) => current !== null;
   const tags = strongTags(ifMatch);

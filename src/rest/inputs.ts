@@ -17,7 +17,7 @@ import {
   valueFromAST,
 } from 'graphql';
 import { integerRule, type OperationSource, placesOf, type Rule, ruleOf } from '../errors/inputs';
-import { type Method, pathParameters, type RestOperation, routeOf } from './rest-operation';
+import { type Method, methodAndPath, pathParameters, type RestRoute } from './rest-route';
 import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-formats';
 
 type Element = GraphQLArgument | GraphQLInputField;
@@ -90,8 +90,8 @@ interface Variable {
  * Derives the inputs of an operation from the variables of its document.
  * @throws Error if a variable has no input, or an input has no variable.
  */
-export function inputsOf(source: OperationSource, operation: RestOperation): Inputs {
-  const { method, path } = routeOf(operation);
+export function inputsOf(source: OperationSource, operation: RestRoute): Inputs {
+  const { method, path } = methodAndPath(operation);
   const variables = variablesOf(source);
   const take = (name: string, what: string): Variable => {
     const variable = variables.get(name);
@@ -181,7 +181,7 @@ function oneOf(values: string[]): string {
 function bodyOf(
   schema: GraphQLSchema,
   method: Method,
-  { body: named }: RestOperation,
+  { body: named }: RestRoute,
   variables: ReadonlyMap<string, Variable>,
   take: (name: string, what: string) => Variable,
 ): Body | undefined {

@@ -12,7 +12,7 @@ import { JsonText } from '../database/reading/selection';
 import { ruleOf } from '../errors/inputs';
 import type { SelectedField, SelectedFields } from '../graphql/cost';
 import { quoted } from '../graphql/json-text';
-import type { RestOperation } from './rest-operation';
+import type { RestRoute } from './rest-route';
 import { SCALARS } from './scalar-formats';
 
 /** The content of a successful response: an object, a page of objects, or a list of objects. */
@@ -37,7 +37,7 @@ export interface Payload {
  * Derives the payload from the document's selection.
  * @throws Error if the document does not select the fields that a payload needs.
  */
-export function payloadOf(root: SelectedFields, { payload, ok }: RestOperation): Payload {
+export function payloadOf(root: SelectedFields, { payload, ok }: RestRoute): Payload {
   const [only, another] = root.fields;
   if (!only || another) throw new Error('the document must select one root field');
   const names = payload?.split('.') ?? [only.field.name];

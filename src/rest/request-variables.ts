@@ -5,7 +5,7 @@ import { badInput, type ErrorDetail } from '../errors/errors';
 import { faultsOf, typeErrors } from '../errors/inputs';
 import type { Variables } from '../graphql/context';
 import type { Body, Input } from './inputs';
-import type { PreparedOperation } from './prepared-operation';
+import type { PreparedRoute } from './prepared-route';
 
 /** A request with parsed path parameters and query string. A repeated query parameter is an array. */
 export type RestRequest = FastifyRequest<{
@@ -20,7 +20,7 @@ const MAX_DETAILS = 100;
  * Builds the variables of an operation's document from a request. Each value is coerced to its type.
  * @throws ProblemError `BAD_USER_INPUT` that lists every invalid input.
  */
-export function variablesOf({ inputs, identity }: PreparedOperation, request: RestRequest): Variables {
+export function variablesOf({ inputs, identity }: PreparedRoute, request: RestRequest): Variables {
   const { path, query, body, fallbacks } = inputs;
   const reading = new Reading();
   for (const [variable, value] of fallbacks) reading.variables[variable] = value;
@@ -77,7 +77,7 @@ function readBody(
   reading: Reading,
   { type, inputs, isPatch }: Body,
   given: object,
-  identity: PreparedOperation['identity'],
+  identity: PreparedRoute['identity'],
   path: RestRequest['params'],
 ): void {
   for (const [name, raw] of Object.entries(given)) {
@@ -93,7 +93,7 @@ function readBody(
 
 function readIdentity(
   reading: Reading,
-  { field, parameter }: PreparedOperation['identity'],
+  { field, parameter }: PreparedRoute['identity'],
   raw: unknown,
   path: RestRequest['params'],
 ): void {

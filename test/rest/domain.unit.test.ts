@@ -6,7 +6,7 @@ const TOYS = createToys();
 const OTHER: Domain = {
   ...TOYS,
   name: 'other',
-  operations: [],
+  routes: [],
   tags: {},
   errors: {},
   tables: [],
@@ -19,7 +19,7 @@ const SAMPLES: Domain['samples'] = { what: 'toys', unit: 'toys', default: 1, max
 test('combineDomains merges the resolvers, operations, topics and errors of all domains', () => {
   const { description, resolvers, rest, errors, topics } = combineDomains([TOYS, OTHER]);
   expect([description, rest.title, resolvers.length]).toEqual(['Toys.', 'Toys', 2]);
-  expect(rest.operations).toEqual(TOYS.operations);
+  expect(rest.routes).toEqual(TOYS.routes);
   expect(topics).toEqual(['toy']);
   expect([errors.get('TOY_BROKEN')?.status, errors.get('NOT_FOUND')?.status]).toEqual([409, 404]);
 });
@@ -31,7 +31,7 @@ test.each<[string, Domain[]]>([
   [
     'the domain toys has no tag for the paths /toys (GET /toys); the domain other has no resolvers',
     [
-      { ...TOYS, tags: {}, operations: TOYS.operations.slice(0, 1) },
+      { ...TOYS, tags: {}, routes: TOYS.routes.slice(0, 1) },
       { ...OTHER, resolvers: [] },
     ],
   ],

@@ -1,8 +1,8 @@
 import { buildSchema } from 'graphql';
 import { contractSchema } from '../../src/app/contract';
 import { gatewayDomains } from '../../src/app/domains';
-import { prepareAll } from '../../src/rest/prepared-operation';
-import type { RestApi, RestOperation } from '../../src/rest/rest-operation';
+import { prepareRoutes } from '../../src/rest/prepared-route';
+import type { RestApi, RestRoute } from '../../src/rest/rest-route';
 
 const SCHEMA = buildSchema(`
   type Query {
@@ -25,10 +25,10 @@ const SCHEMA = buildSchema(`
   input ThingUpdate { name: String note: String }
 `);
 
-const prepare = (...operations: (Pick<RestOperation, 'on' | 'document'> & Partial<RestOperation>)[]) => {
+const prepare = (...operations: (Pick<RestRoute, 'on' | 'document'> & Partial<RestRoute>)[]) => {
   const tags = { things: { name: 'Things', description: '' } };
-  const rows = operations.map((row): RestOperation => ({ ok: 200, summary: '', ...row }));
-  return prepareAll(SCHEMA, { title: '', description: '', tags, operations: rows } satisfies RestApi);
+  const rows = operations.map((row): RestRoute => ({ ok: 200, summary: '', ...row }));
+  return prepareRoutes(SCHEMA, { title: '', description: '', tags, routes: rows } satisfies RestApi);
 };
 
 const GET = 'query getThing($thingId: ID!) { thing(id: $thingId) { id name } }';
@@ -63,7 +63,7 @@ test('the id of an operation is the name in its document, and its inputs are the
 });
 
 describe('startup fails if an operation cannot be derived from its document, with the reason:', () => {
-  test.each<[reason: string, on: RestOperation['on'], document: string, more?: Partial<RestOperation>]>([
+  test.each<[reason: string, on: RestRoute['on'], document: string, more?: Partial<RestRoute>]>([
     ['no tag covers /dogs', 'GET /dogs', GET],
     ['Syntax Error', 'GET /things/{thingId}', 'query {'],
     ['Cannot query field "colour" on type "Thing"', 'GET /things', 'query q { nearest(place: "x") { colour } }'],
@@ -155,5 +155,5 @@ describe('startup fails if an operation cannot be derived from its document, wit
 
 test('every REST operation of the gateway can be derived from its document', () => {
   const { rest } = gatewayDomains();
-  expect(prepareAll(contractSchema(), rest)).toHaveLength(rest.operations.length);
+  expect(prepareRoutes(contractSchema(), rest)).toHaveLength(rest.routes.length);
 });

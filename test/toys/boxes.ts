@@ -108,7 +108,7 @@ export function createBoxes(boxes: Table<BoxRow>, toys: object): Domain {
   return {
     name: 'boxes',
     resolvers: [new BoxResolver(boxes), toys],
-    operations: [],
+    routes: [],
     tags: {},
     errors: {},
     idForms: [],

@@ -34,7 +34,7 @@ import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
 import { DateTime, Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
 import { combineDomains, type Domain, type Domains } from '../../src/rest/domain';
-import type { RestOperation } from '../../src/rest/rest-operation';
+import type { RestRoute } from '../../src/rest/rest-route';
 import { Box, type BoxRow, boxesOf, createBoxes } from './boxes';
 
 // A minimal domain: a table, a type, a filter, a rule, an error code, REST operations and an event. Tests use it for
@@ -246,7 +246,7 @@ class ToysOfBoxResolver {
 }
 
 const TOY = 'fragment toy on Toy { id name broken madeAt }';
-const OPERATIONS: readonly RestOperation[] = [
+const ROUTES: readonly RestRoute[] = [
   {
     on: 'GET /toys',
     ok: 200,
@@ -280,7 +280,7 @@ export function createToys(): Domain {
   return {
     name: 'toys',
     resolvers: [toys],
-    operations: OPERATIONS,
+    routes: ROUTES,
     tags: { toys: { name: 'Toys', description: 'Toys.' } },
     errors: ERRORS,
     idForms: [],

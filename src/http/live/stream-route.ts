@@ -7,7 +7,7 @@ import type { OperationRequest } from '../../graphql/context';
 import { headersOf } from '../../graphql/idempotency';
 import { serialize } from '../../graphql/json-text';
 import { RunningSubscription } from '../../graphql/running-subscription';
-import { JSON_TYPE } from '../../rest/representation';
+import { JSON_TYPE } from '../../rest/response';
 import type { AccessLog } from '../access-log';
 import { presentedKey } from '../caller';
 import { responseType } from '../graphql-media-types';

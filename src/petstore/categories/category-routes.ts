@@ -1,10 +1,10 @@
-import type { RestOperation } from '../../rest/rest-operation';
+import type { RestRoute } from '../../rest/rest-route';
 
 /** The fields of a category in all REST responses. The ETag of the category is computed from them. */
 const CATEGORY = 'fragment category on Category { id name description }';
 
 /** The REST operations on categories. */
-export const CATEGORY_ROUTES: readonly RestOperation[] = [
+export const CATEGORY_ROUTES: readonly RestRoute[] = [
   {
     on: 'GET /categories',
     ok: 200,

@@ -1,10 +1,10 @@
-import type { RestOperation } from '../../rest/rest-operation';
+import type { RestRoute } from '../../rest/rest-route';
 
 /** The fields of an inventory entry in all REST responses. The ETag of the entry is computed from them. */
 const ITEM = 'fragment item on InventoryItem { petId quantity status }';
 
 /** The REST operations on stock. */
-export const INVENTORY_ROUTES: readonly RestOperation[] = [
+export const INVENTORY_ROUTES: readonly RestRoute[] = [
   {
     on: 'GET /store/inventory',
     ok: 200,

@@ -1,10 +1,10 @@
-import type { RestOperation } from '../../rest/rest-operation';
+import type { RestRoute } from '../../rest/rest-route';
 
 /** The fields of an order in all REST responses. The ETag of the order is computed from them. */
 const ORDER = 'fragment order on Order { id petId quantity shipDate complete }';
 
 /** The REST operations on orders. */
-export const ORDER_ROUTES: readonly RestOperation[] = [
+export const ORDER_ROUTES: readonly RestRoute[] = [
   {
     on: 'GET /store/orders',
     ok: 200,

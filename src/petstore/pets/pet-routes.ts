@@ -1,10 +1,10 @@
-import type { RestOperation } from '../../rest/rest-operation';
+import type { RestRoute } from '../../rest/rest-route';
 
 /** The fields of a pet in all REST responses. The ETag of the pet is computed from them. */
 const PET = 'fragment pet on Pet { id name status categoryId }';
 
 /** The REST operations on pets. */
-export const PET_ROUTES: readonly RestOperation[] = [
+export const PET_ROUTES: readonly RestRoute[] = [
   {
     on: 'GET /pets',
     ok: 200,

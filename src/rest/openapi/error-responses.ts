@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { OpenAPIV3 } from 'openapi-types';
 import { type Catalogue, codesByStatus, ERRORS, type ErrorCode } from '../../errors/codes';
-import type { PreparedOperation } from '../prepared-operation';
+import type { PreparedRoute } from '../prepared-route';
 import { annotationHeaderNames, type HeaderName, headersOf } from './response-headers';
 import { REQUEST_EXAMPLE, ref, type Schema } from './values';
 
@@ -38,7 +38,7 @@ const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'H
  * All error codes that an operation can return: general codes, codes of operations of this kind, and codes that are specific
  * to the operation.
  */
-function possibleErrors(operation: PreparedOperation): ReadonlySet<string> {
+function possibleErrors(operation: PreparedRoute): ReadonlySet<string> {
   const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;
   const ofKind: [boolean, ...ErrorCode[]][] = [
     [scope !== undefined, 'FORBIDDEN'],
@@ -60,7 +60,7 @@ export type Codes = ReadonlyMap<number, readonly string[]>;
  * that has the fewest codes with this status. An operation with different codes gets separate responses. Operations with
  * deprecation or stability headers always get separate responses, so they are ignored here.
  */
-export function commonCodes(operations: readonly PreparedOperation[], catalogue: Catalogue): Codes {
+export function commonCodes(operations: readonly PreparedRoute[], catalogue: Catalogue): Codes {
   const common = new Map<number, readonly string[]>();
   for (const operation of operations.filter((each) => !annotationHeaderNames(each).length)) {
     for (const [status, codes] of codesByStatus(catalogue, possibleErrors(operation))) {
@@ -78,7 +78,7 @@ export function sharedResponses(common: Codes, catalogue: Catalogue): Record<str
 }
 
 /** The error responses of an operation, by status. */
-export function errorResponsesOf(operation: PreparedOperation, common: Codes, catalogue: Catalogue) {
+export function errorResponsesOf(operation: PreparedRoute, common: Codes, catalogue: Catalogue) {
   const annotations = annotationHeaderNames(operation);
   const responses = [...codesByStatus(catalogue, possibleErrors(operation))].map(([status, codes]) => {
     const isShared = !annotations.length && String(common.get(status)) === String(codes);

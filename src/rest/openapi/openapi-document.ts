@@ -1,8 +1,8 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { stringify } from 'yaml';
 import type { Catalogue } from '../../errors/codes';
-import type { PreparedOperation } from '../prepared-operation';
-import type { RestApi } from '../rest-operation';
+import type { PreparedRoute } from '../prepared-route';
+import type { RestApi } from '../rest-route';
 import { commonCodes, sharedResponses } from './error-responses';
 import { sharedParameters } from './parameters';
 import { pathsOf } from './paths';
@@ -14,7 +14,7 @@ export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': bo
 
 /** Creates the OpenAPI 3.0.3 document of the REST operations. Some of its integers are bigints. */
 export function openApiDocument(
-  operations: readonly PreparedOperation[],
+  operations: readonly PreparedRoute[],
   { title, description, tags }: RestApi,
   errors: Catalogue,
 ): OpenApiDocument {

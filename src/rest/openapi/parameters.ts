@@ -2,7 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { ownDescription } from '../../graphql/descriptions';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency';
 import type { Input } from '../inputs';
-import type { PreparedOperation, Stability } from '../prepared-operation';
+import type { PreparedRoute, Stability } from '../prepared-route';
 import { type Schema, schemaOf } from './values';
 
 type Parameter = OpenAPIV3.ParameterObject & { 'x-stability'?: string };
@@ -13,7 +13,7 @@ const LIMIT = 'limit';
 /**
  * The parameters that operations share. They have no examples, because Swagger UI would fill its forms with the examples.
  */
-export function sharedParameters(operations: readonly PreparedOperation[]): Readonly<Record<string, Parameter>> {
+export function sharedParameters(operations: readonly PreparedRoute[]): Readonly<Record<string, Parameter>> {
   const limit = operations.flatMap(({ inputs }) => inputs.query.get(LIMIT) ?? [])[0];
   return {
     ...(limit && {
@@ -66,7 +66,7 @@ const SHARED: Readonly<Record<string, Parameter>> = {
   },
 };
 
-export function parametersOf(operation: PreparedOperation): (Parameter | OpenAPIV3.ReferenceObject)[] {
+export function parametersOf(operation: PreparedRoute): (Parameter | OpenAPIV3.ReferenceObject)[] {
   const { inputs, isConditional, method, runsOnce, stability } = operation;
   return [
     ...[...inputs.path.values()].map(pathParameter),

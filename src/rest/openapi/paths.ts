@@ -1,10 +1,9 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { Catalogue } from '../../errors/codes';
-import { documentationOf } from '../annotation-headers';
 import type { Body } from '../inputs';
-import type { PreparedOperation } from '../prepared-operation';
-import { PATCH_TYPES } from '../representation';
-import type { Method } from '../rest-operation';
+import type { PreparedRoute } from '../prepared-route';
+import { PATCH_TYPES } from '../response';
+import { documentationOf, type Method } from '../rest-route';
 import { type Codes, errorResponsesOf } from './error-responses';
 import { parametersOf } from './parameters';
 import { annotationHeaderNames, headersOf } from './response-headers';
@@ -19,7 +18,7 @@ interface Extensions {
 
 /** Creates the path items of the operations. @param common the codes of the shared error responses. */
 export function pathsOf(
-  operations: readonly PreparedOperation[],
+  operations: readonly PreparedRoute[],
   common: Codes,
   catalogue: Catalogue,
 ): OpenAPIV3.PathsObject<Extensions> {
@@ -34,7 +33,7 @@ export function pathsOf(
 }
 
 function operationObject(
-  operation: PreparedOperation,
+  operation: PreparedRoute,
   common: Codes,
   catalogue: Catalogue,
 ): OpenAPIV3.OperationObject<Extensions> {
@@ -56,7 +55,7 @@ function operationObject(
   };
 }
 
-function descriptionOf({ description, inputs, errors, scope }: PreparedOperation, catalogue: Catalogue): string {
+function descriptionOf({ description, inputs, errors, scope }: PreparedRoute, catalogue: Catalogue): string {
   const needs = scope && `Requires the scope \`${scope}\`.`;
   const own = errors.map((code) => `\`${code}\` (${catalogue.get(code)?.status})`).join(', ');
   const isFiltered = [...inputs.query.values()].some(({ errorPath }) => errorPath.includes('.'));
@@ -78,7 +77,7 @@ function requestBody({ type, isPatch }: Body): OpenAPIV3.RequestBodyObject {
   };
 }
 
-function successOf(operation: PreparedOperation): OpenAPIV3.ResponsesObject {
+function successOf(operation: PreparedRoute): OpenAPIV3.ResponsesObject {
   const { ok, method, runsOnce, payload } = operation;
   const headers = headersOf(
     ...(ok === 204 ? [] : (['ETag'] as const)),

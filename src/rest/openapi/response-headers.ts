@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import type { PreparedOperation } from '../prepared-operation';
+import type { PreparedRoute } from '../prepared-route';
 import { REQUEST_EXAMPLE, REQUEST_ID, type Schema } from './values';
 
 type Header = OpenAPIV3.HeaderObject;
@@ -96,7 +96,7 @@ export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.Refer
 }
 
 /** The names of the deprecation and stability headers that all responses of an operation have. */
-export function annotationHeaderNames({ runsOnce, deprecation, stability }: PreparedOperation): HeaderName[] {
+export function annotationHeaderNames({ runsOnce, deprecation, stability }: PreparedRoute): HeaderName[] {
   return [
     ...(deprecation ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
     ...(stability || runsOnce ? (['X-Stability'] as const) : []),

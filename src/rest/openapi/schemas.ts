@@ -15,14 +15,14 @@ import type { SelectedField } from '../../graphql/cost';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
 import type { Body } from '../inputs';
 import type { Payload } from '../payload';
-import type { PreparedOperation } from '../prepared-operation';
+import type { PreparedRoute } from '../prepared-route';
 import { INT32, SCALARS } from '../scalar-formats';
 import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Ref, type Schema, schemaOf } from './values';
 
 type Schemas = Record<string, Schema>;
 
 /** Derives the schemas of response payloads and request bodies (specification, section 2) from the GraphQL types. */
-export function schemasOf(operations: readonly PreparedOperation[]): Schemas {
+export function schemasOf(operations: readonly PreparedRoute[]): Schemas {
   const schemas: Schemas = {};
   for (const { inputs, payload, ok } of operations) {
     for (const { type } of [...inputs.query.values(), ...(inputs.body?.inputs.values() ?? [])])

@@ -16,7 +16,7 @@ import { errorsOf } from '../graphql/errors-directive';
 import { Analysis } from '../graphql/operation';
 import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
-import { type Method, pathParameters, type RestApi, type RestOperation, routeOf } from './rest-operation';
+import { type Method, methodAndPath, pathParameters, type RestApi, type RestRoute } from './rest-route';
 
 /** The stability of an operation, or of one of its parameters, as marked in the schema. */
 export interface Stability {
@@ -24,8 +24,8 @@ export interface Stability {
   readonly parameter?: string;
 }
 
-/** An operation, with everything that the gateway computes for it at the start. */
-export interface PreparedOperation extends Omit<RestOperation, 'document' | 'body' | 'payload'> {
+/** A route, with everything that the gateway computes for it at the start. */
+export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'payload'> {
   /** `operationId` in OpenAPI. */
   readonly id: string;
   readonly method: Method;
@@ -57,19 +57,19 @@ export interface PreparedOperation extends Omit<RestOperation, 'document' | 'bod
 }
 
 /**
- * Prepares all operations.
- * @throws Error with the operation and the reason if an operation does not fit its document or the schema.
+ * Prepares all routes.
+ * @throws Error with the route and the reason if a route does not fit its document or the schema.
  */
-export function prepareAll(schema: GraphQLSchema, { operations, tags }: RestApi): PreparedOperation[] {
+export function prepareRoutes(schema: GraphQLSchema, { routes, tags }: RestApi): PreparedRoute[] {
   const selections = new Map<string, string>();
-  return operations.map((operation) => {
+  return routes.map((route) => {
     try {
-      const prepared = prepare(schema, operation, tags);
+      const prepared = prepare(schema, route, tags);
       const { type, members } = prepared.payload;
       requireSameSelection(selections, type.name, members);
       return prepared;
     } catch (error) {
-      throw new Error(`REST operation ${operation.on}: ${(error as Error).message}`);
+      throw new Error(`REST operation ${route.on}: ${(error as Error).message}`);
     }
   });
 }
@@ -88,24 +88,24 @@ function requireSameSelection(known: Map<string, string>, type: string, members:
     if (selection) requireSameSelection(known, getNamedType(field.type).name, selection.fields);
 }
 
-function prepare(schema: GraphQLSchema, operation: RestOperation, tags: RestApi['tags']): PreparedOperation {
-  const { method, path } = routeOf(operation);
+function prepare(schema: GraphQLSchema, route: RestRoute, tags: RestApi['tags']): PreparedRoute {
+  const { method, path } = methodAndPath(route);
   const tag = tags[path.split('/')[1] ?? ''];
   if (!tag) throw new Error(`no tag covers ${path}`);
-  const { document, id, ...source } = read(schema, operation.document);
+  const { document, id, ...source } = read(schema, route.document);
   const { root } = new Analysis(source, {});
-  const payload = payloadOf(root, operation);
-  const inputs = inputsOf(source, operation);
+  const payload = payloadOf(root, route);
+  const inputs = inputsOf(source, route);
   const all = [...inputs.path.values(), ...inputs.query.values(), ...(inputs.body?.inputs.values() ?? [])];
   const [parameter] = pathParameters(path);
   const rootField = root.fields[0]?.field as GraphQLField<unknown, unknown>;
   return {
-    ...operation,
+    ...route,
     id,
     method,
     path,
     tag: tag.name,
-    description: operation.description ?? ownDescription(payload.field),
+    description: route.description ?? ownDescription(payload.field),
     document,
     inputs,
     identity: { field: payload.members.some(({ key }) => key === 'id') ? 'id' : (parameter ?? 'id'), parameter },

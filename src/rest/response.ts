@@ -1,11 +1,11 @@
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { JsonText } from '../database/reading/selection';
 import { badInput, ExpectedError, type Problem, ProblemError } from '../errors/errors';
-import type { PreparedOperation } from './prepared-operation';
-import { etagOf, isKnown, JSON_TYPE } from './representation';
+import type { PreparedRoute } from './prepared-route';
 import type { RestRequest } from './request-variables';
-import { filler, pathParameters } from './rest-operation';
+import { filler, pathParameters } from './rest-route';
 
 interface Page {
   readonly nodes: readonly unknown[];
@@ -18,16 +18,16 @@ interface Page {
  * @throws ExpectedError if the operation failed, with REST names in place of GraphQL paths; `NOT_FOUND` if it found nothing.
  */
 export function sendResult(
-  operation: PreparedOperation,
+  route: PreparedRoute,
   body: FormattedExecutionResult,
   request: RestRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { ok, path, payload, write } = operation;
-  const result = resultOf(operation, body);
-  if (result === null || result === undefined) throw nothingThere(operation, request.params);
+  const { ok, path, payload, write } = route;
+  const result = resultOf(route, body);
+  if (result === null || result === undefined) throw nothingThere(route, request.params);
   if (ok === 204) return reply.code(204).send();
-  if (operation.method === 'GET') {
+  if (route.method === 'GET') {
     if (!payload.isPage) return sendRead(request, reply, write(result));
     const { nodes, pageInfo: info } = result as Page;
     const pageInfo = info instanceof JsonText ? (info.toJSON() as Page['pageInfo']) : info;
@@ -40,7 +40,7 @@ export function sendResult(
   return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
 }
 
-function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: FormattedExecutionResult): unknown {
+function resultOf({ payload, errorPaths }: PreparedRoute, { errors, data }: FormattedExecutionResult): unknown {
   const [error] = errors ?? [];
   if (error) {
     const { code, status, details, requestId } = error.extensions as unknown as Problem;
@@ -56,7 +56,7 @@ function resultOf({ payload, errorPaths }: PreparedOperation, { errors, data }: 
 }
 
 /** The error for an operation that returned null. */
-function nothingThere({ missing, payload, path: template }: PreparedOperation, path: RestRequest['params']) {
+function nothingThere({ missing, payload, path: template }: PreparedRoute, path: RestRequest['params']) {
   const [parameter] = pathParameters(template);
   const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;
   return new ProblemError('NOT_FOUND', filler(message)(path));
@@ -79,4 +79,22 @@ function nextLink(path: string, query: RestRequest['query'], cursor: string): st
   }
   parameters.append('cursor', cursor);
   return `<${path}?${parameters}>; rel="next"`;
+}
+
+/** Media types that the body of a PATCH may have: JSON, and a merge patch (RFC 7396). */
+export const PATCH_TYPES = ['application/json', 'application/merge-patch+json'] as const;
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The strong ETag of a body (RFC 9110, section 8.8.3). A fast hash suffices: ETags have no security purpose. */
+export function etagOf(body: string): string {
+  return `"${hash('sha1', body, 'base64url')}"`;
+}
+
+/**
+ * Whether an `If-None-Match` header contains the ETag, with weak comparison (RFC 9110, section 13.1.2). Searching the text
+ * suffices, since ETags are quoted and contain no quotation marks.
+ */
+export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));
 }

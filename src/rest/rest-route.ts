@@ -13,11 +13,11 @@ export interface RestApi {
   readonly description: string;
   /** The tags of operations, by the first segment of their paths. */
   readonly tags: Readonly<Record<string, Tag>>;
-  readonly operations: readonly RestOperation[];
+  readonly routes: readonly RestRoute[];
 }
 
 /** One operation of the REST interface: a method and path, and the GraphQL document that runs for them. */
-export interface RestOperation {
+export interface RestRoute {
   /** The method and the path: `GET /things/{thingId}`. */
   readonly on: `${Method} /${string}`;
   readonly ok: 200 | 201 | 204;
@@ -45,7 +45,12 @@ export interface RestOperation {
   readonly deprecation?: Deprecation;
 }
 
-/** The deprecation of an operation: its date, its sunset, and the replacement. */
+/** The URL of a route's documentation. @param id see `PreparedRoute.id`. */
+export function documentationOf({ id }: { readonly id: string }): string {
+  return `/docs/rest#${id}`;
+}
+
+/** The deprecation of a route: its date, its sunset, and the replacement. */
 export interface Deprecation {
   readonly since: Date;
   readonly sunset: Date;
@@ -53,7 +58,7 @@ export interface Deprecation {
   readonly successor: string;
 }
 
-export function routeOf({ on }: Pick<RestOperation, 'on'>): { method: Method; path: string } {
+export function methodAndPath({ on }: Pick<RestRoute, 'on'>): { method: Method; path: string } {
   const space = on.indexOf(' ');
   return { method: on.slice(0, space) as Method, path: on.slice(space + 1) };
 }
