@@ -1,7 +1,7 @@
 import { Args, Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
 import type { Context } from '../graphql/context';
 import { Sized } from '../graphql/cost-directives';
-import { Errors } from '../graphql/errors-directive';
+import { Errors } from '../graphql/directives';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Plan } from '../rate-limit/plans';
 import { accountOf } from './caller';

@@ -1,4 +1,4 @@
-import type { Change } from '../database/changes';
+import type { Change } from '../database/database';
 import { Feed, TooSlow } from './feed';
 
 /** A change together with its row: the current row, or for a deletion the deleted row. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { Change, ChangeListener } from '../database/changes';
+import type { Change, ChangeListener } from '../database/database';
 import type { Column } from '../database/reading/table';
 import { heartbeat } from '../redis/heartbeat';
 import { assertAccepted } from '../redis/rejections';

@@ -2,8 +2,7 @@ import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { annotationsOf } from './annotations';
 import { withBounds } from './bounds';
-import { requiredScope } from './directives';
-import { errorsOf } from './errors-directive';
+import { errorsOf, requiredScope } from './directives';
 
 const ROOTS: Readonly<Record<string, string>> = {
   Query: 'All reads. A field for a single object is null, without an error, if the object does not exist.',

@@ -12,7 +12,6 @@ import { Arg, type ClassType, Directive } from 'type-graphql';
 import type { Scope } from '../database/generated/enums';
 import type { Catalogue } from '../errors/codes';
 import { COST_DIRECTIVES } from './cost-directives';
-import { errorsDirective, errorsOf } from './errors-directive';
 
 /** Marks a root field that counts as one request against the caller's plan. */
 export const Counted = () => Directive('@rateLimit');
@@ -94,4 +93,33 @@ export function requiredScope({ astNode }: Partial<Pick<Field, 'astNode'>>): Sco
   const directive = astNode?.directives?.find(({ name }) => name.value === 'requiresScope');
   const value = directive?.arguments?.[0]?.value;
   return value?.kind === Kind.ENUM ? (value.value as Scope) : undefined;
+}
+
+/**
+ * Declares the errors that the rules of this root field can cause. The field's description and the OpenAPI document list
+ * them.
+ */
+export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes.join(', ')}])`);
+
+/**
+ * The definition of `@errors`. The codes of a field do not include errors that every operation may return (limits, access,
+ * idempotency keys).
+ */
+export function errorsDirective(catalogue: Catalogue): GraphQLDirective {
+  const codes = Array.from(catalogue, ([code, { status, why }]) => `${JSON.stringify(`${status}: ${why}`)} ${code}`);
+  const definitions = buildSchema(`
+    "The errors of a field's own rules. In addition, every operation may return general errors, such as RATE_LIMITED."
+    directive @errors("The codes of the field's own errors." codes: [ErrorCode!]!) on FIELD_DEFINITION
+
+    "The \`extensions.code\` of an error. \`/docs/errors\` says what to do about each code."
+    enum ErrorCode { ${codes.join('\n')} }
+  `);
+  return definitions.getDirective('errors') as GraphQLDirective;
+}
+
+/** The error codes that `@errors` declares for a root field. */
+export function errorsOf({ astNode }: Partial<Pick<GraphQLField<unknown, unknown>, 'astNode'>>): readonly string[] {
+  const directive = astNode?.directives?.find(({ name }) => name.value === 'errors');
+  const codes = directive?.arguments?.[0]?.value;
+  return codes?.kind === Kind.LIST ? codes.values.flatMap((code) => (code.kind === Kind.ENUM ? code.value : [])) : [];
 }

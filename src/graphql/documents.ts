@@ -16,8 +16,8 @@ import type { Work } from '../database/deadline';
 import { argumentPath } from '../errors/inputs';
 import { type Alike, AlikeDocuments } from './alike-documents';
 import type { Caller } from './caller';
+import { isCounted } from './directives';
 import { documentLimitsRule, fieldsOf } from './document-limits';
-import { isFreeOfQuota } from './free-of-quota';
 import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
 
@@ -225,4 +225,24 @@ export function reworded(message: string): string {
     .replace(/^Syntax Error: Document contains more that (\d+) tokens.*/, 'The document has more than $1 tokens.')
     .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deeply to be parsed.')
     .replace(/^Validation aborted\.$/, 'The document repeats fields or fragments too often to be validated.');
+}
+
+/**
+ * Whether a document contains only queries whose root fields use no quota: introspection, `rateLimit`, `viewer`. The
+ * document may be invalid.
+ */
+export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
+  const fields = schema.getQueryType()?.getFields() ?? {};
+  return definitions.every((node) => {
+    if (node.kind !== 'OperationDefinition') return node.kind === 'FragmentDefinition';
+    return (
+      node.operation === 'query' &&
+      node.selectionSet.selections.every((selection) => {
+        if (selection.kind !== 'Field') return false;
+        const { value: name } = selection.name;
+        const field = fields[name];
+        return name.startsWith('__') || (field !== undefined && !isCounted(field));
+      })
+    );
+  });
 }

@@ -1,5 +1,5 @@
 import type { Session } from '../database/database';
-import { Loaders } from './loaders';
+import { Loaders } from './context';
 
 /** The session and data loaders that all computations for one event share, so that related rows are read only once. */
 export interface EventReads {

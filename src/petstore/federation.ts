@@ -5,8 +5,7 @@ import { badInput, type ErrorDetail, OperationRejection } from '../errors/errors
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized } from '../graphql/cost-directives';
-import { Counted, Requires } from '../graphql/directives';
-import { Errors } from '../graphql/errors-directive';
+import { Counted, Errors, Requires } from '../graphql/directives';
 import { printed } from '../graphql/printed-schema';
 import { acceptOtherIds, Id, INT64_RULE } from '../graphql/scalars';
 import { buildSchema, type SchemaParts } from '../graphql/schema';

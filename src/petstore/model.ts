@@ -1,5 +1,4 @@
-import type { Change } from '../database/changes';
-import type { Session } from '../database/database';
+import type { Change, Session } from '../database/database';
 import type { Category, Inventory, Order, Pet } from '../database/generated/client';
 import { COLUMNS } from '../database/generated/columns';
 import { nodeIdOf, sortOrders, type Table } from '../database/reading/table';

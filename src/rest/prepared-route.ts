@@ -11,8 +11,7 @@ import {
 import { annotationsOf, type StabilityLevel } from '../graphql/annotations';
 import type { Scope } from '../graphql/caller';
 import { ownDescription } from '../graphql/descriptions';
-import { requiredScope } from '../graphql/directives';
-import { errorsOf } from '../graphql/errors-directive';
+import { errorsOf, requiredScope } from '../graphql/directives';
 import { Analysis } from '../graphql/operation';
 import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';

@@ -1,8 +1,7 @@
 import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
-import type { ChangeListener } from '../../src/database/changes';
-import type { Database, Session, Transaction } from '../../src/database/database';
+import type { ChangeListener, Database, Session, Transaction } from '../../src/database/database';
 import { Deadline, Ended } from '../../src/database/deadline';
 import { type Failure, failureOf } from '../../src/database/failures';
 import { PrismaClient } from '../../src/database/generated/client';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import type { Change } from '../../src/database/changes';
+import type { Change } from '../../src/database/database';
 import { openDatabase } from '../../src/database/open';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGatewayOn } from '../helper/gateway';

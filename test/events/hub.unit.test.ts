@@ -1,4 +1,4 @@
-import type { Change } from '../../src/database/changes';
+import type { Change } from '../../src/database/database';
 import { TooSlow } from '../../src/events/feed';
 import { type ChangeEvent, Hub } from '../../src/events/hub';
 

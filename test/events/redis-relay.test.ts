@@ -1,4 +1,4 @@
-import type { Change } from '../../src/database/changes';
+import type { Change } from '../../src/database/database';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
 import { connectForEvents } from '../../src/redis/redis-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';

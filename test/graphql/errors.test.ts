@@ -1,7 +1,7 @@
 import { getIntrospectionQuery, isEnumType } from 'graphql';
 import { contractSchema } from '../../src/app/contract';
 import { gatewayDomains } from '../../src/app/domains';
-import { errorsOf } from '../../src/graphql/errors-directive';
+import { errorsOf } from '../../src/graphql/directives';
 import { type Gateway, startGateway } from '../helper/gateway';
 
 const CATALOGUE = gatewayDomains().errors;

@@ -2,7 +2,7 @@ import { type FormattedExecutionResult, type GraphQLField, Kind, type OperationD
 import { contractSchema } from '../../src/app/contract';
 import { gatewayDomains } from '../../src/app/domains';
 import { isErrorCode } from '../../src/errors/codes';
-import { errorsOf } from '../../src/graphql/errors-directive';
+import { errorsOf } from '../../src/graphql/directives';
 import { perWorker } from './per-worker';
 
 /** The codes that a root field must declare in `@errors`: all codes of the domains, and three general codes. */

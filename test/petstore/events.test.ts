@@ -1,4 +1,4 @@
-import type { Change } from '../../src/database/changes';
+import type { Change } from '../../src/database/database';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { ChangeListener } from '../../src/database/changes';
+import type { ChangeListener } from '../../src/database/database';
 import { createDatabase, fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';

@@ -1,4 +1,4 @@
-import type { Change } from '../../src/database/changes';
+import type { Change } from '../../src/database/database';
 import { RedisRelay } from '../../src/events/redis-relay';
 import { Limiter } from '../../src/rate-limit/limiter';
 import { PLANS } from '../../src/rate-limit/plans';

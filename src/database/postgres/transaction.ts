@@ -1,8 +1,8 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Statement } from '../database';
 import type { Deadline } from '../deadline';
-import type { OpenTransaction } from '../engine';
 import { failureOf } from '../failures';
+import type { OpenTransaction } from '../gateway-database';
 import type { Prisma } from '../generated/client';
 import { BEGIN } from '../session-settings';
 import { statement } from '../statement';
