@@ -11,7 +11,7 @@ import { type AnyId, acceptOtherIds, DateTime, Id } from '../graphql/scalars';
 import { Selected } from '../graphql/selected';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import type { Limiter } from '../rate-limit/limiter';
-import { keyCaller, type StoredKey } from './caller';
+import { keyCaller, type StoredKey } from './account';
 import { KEY_ID_FORM } from './key-format';
 import { type ApiKeyService, GRACE, listKeys } from './keys';
 import {

@@ -6,7 +6,7 @@ import { statement } from '../database/statement';
 import { ProblemError } from '../errors/errors';
 import type { Keys, Origin } from '../http/caller';
 import type { LookUps } from '../rate-limit/look-ups';
-import { type Account, keyCaller, type StoredKey } from './caller';
+import { type Account, keyCaller, type StoredKey } from './account';
 import { hasEnded, isSame, parseKey, type StoredSecrets, validUntil } from './key-format';
 
 /**

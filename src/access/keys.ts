@@ -6,7 +6,7 @@ import { badInput, ProblemError } from '../errors/errors';
 import { Checks, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
 import { checkInput, rulesOf } from '../graphql/bounds';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
-import type { StoredKey } from './caller';
+import type { StoredKey } from './account';
 import type { KeyCache } from './key-cache';
 import { formatKey, hasEnded, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';

@@ -4,7 +4,7 @@ import { Sized } from '../graphql/cost-directives';
 import { Errors } from '../graphql/directives';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Plan } from '../rate-limit/plans';
-import { accountOf } from './caller';
+import { accountOf } from './account';
 import { RateLimit, UsageArgs, UsageDay, Viewer } from './types';
 import { DEFAULT_DAYS, type UsageService } from './usage-service';
 

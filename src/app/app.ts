@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { anonymousCaller } from '../access/caller';
+import { anonymousCaller } from '../access/account';
 import { KeyCache } from '../access/key-cache';
 import { ApiKeyService, ensureAdminKey } from '../access/keys';
 import { UsageRecorder } from '../access/usage';
@@ -9,7 +9,7 @@ import { UsageService } from '../access/usage-service';
 import type { Change, Database } from '../database/database';
 import { reasonOf } from '../database/failures';
 import type { Column } from '../database/reading/table';
-import { Hub, type Readers } from '../events/hub';
+import { Hub, type RowLoaders } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
 import { costLimits } from '../graphql/cost';
 import { type DocumentLimits, Documents } from '../graphql/documents';
@@ -114,10 +114,10 @@ async function compose(
   const domains = domainsOf({ apiKeys, limits, usage: usage.service });
   const { tables, errors, rest } = domains;
   const columns = tables.flatMap((table) => Object.entries(table.columns));
-  const events = await createEvents(config, database, { readers: domains.readersOf(database), columns }, logger);
+  const events = await createEvents(config, database, { loaders: domains.rowLoaders(database), columns }, logger);
   opened.push(() => events.close());
   await events.relay?.start();
-  const parts: SchemaParts = { ...domains, subscribe: (topic, passes) => events.hub.subscribe(topic, passes) };
+  const parts: SchemaParts = { ...domains, subscribe: (topic, filter) => events.hub.subscribe(topic, filter) };
   const schema = await (config.SUBGRAPH ? domains.buildSubgraph(parts) : buildSchema(parts));
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_IN_PROGRESS);
   const queue = new OperationQueue((caller) => requests.unsent.rejectionOf(caller));
@@ -255,9 +255,9 @@ interface Events {
   close(): void;
 }
 
-/** The readers of current rows, by topic, and the columns of all tables. */
+/** The loaders of current rows, by topic, and the columns of all tables. */
 interface Topics {
-  readonly readers: Readers;
+  readonly loaders: RowLoaders;
   readonly columns: readonly (readonly [field: string, Column])[];
 }
 
@@ -267,10 +267,10 @@ interface Topics {
 async function createEvents(
   config: Config,
   database: Database,
-  { readers, columns }: Topics,
+  { loaders, columns }: Topics,
   logger: FastifyBaseLogger,
 ): Promise<Events> {
-  const hub = new Hub(readers);
+  const hub = new Hub(loaders);
   const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, columns, logger) : undefined;
   const publish = (change: Change) => {
     hub.notify(change);

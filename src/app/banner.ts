@@ -1,4 +1,4 @@
-import type { AnonymousAccess } from '../access/caller';
+import type { AnonymousAccess } from '../access/account';
 import { logAnyway, printText } from '../http/logger';
 import { complain } from '../http/standard-streams';
 import type { ExampleWrite } from '../rest/domain';

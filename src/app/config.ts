@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import type { AnonymousAccess } from '../access/caller';
+import type { AnonymousAccess } from '../access/account';
 import { parseKey } from '../access/key-format';
 import { parseConnectionString } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';

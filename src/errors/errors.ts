@@ -26,7 +26,7 @@ export interface Problem {
 }
 
 /** The part of an error that logs and metrics record. */
-export type Told = Pick<Problem, 'code' | 'status'>;
+export type ProblemSummary = Pick<Problem, 'code' | 'status'>;
 
 /** An expected error: the caller gets its code, message and details. */
 export class ExpectedError extends Error implements Problem {

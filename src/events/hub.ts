@@ -5,12 +5,13 @@ import { Feed, TooSlow } from './feed';
 export type ChangeEvent<Row = object> = Change<Row> & { readonly row: Row };
 
 /** Reads the current rows with these ids. Deleted rows are missing. */
-export type Read = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, object>>;
+export type RowLoader = (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, object>>;
 
-/** The function that reads the current rows of each topic. */
-export type Readers = Readonly<Record<string, Read>>;
+/** The loader of each topic's rows. */
+export type RowLoaders = Readonly<Record<string, RowLoader>>;
 
-type Passes = (event: ChangeEvent) => boolean;
+/** Whether a subscriber receives an event. */
+export type EventFilter = (event: ChangeEvent) => boolean;
 
 /** Maximum number of events queued for one subscriber. */
 const MAX_WAITING = 256;
@@ -24,9 +25,9 @@ const MAX_UNREAD = 10_000;
 export class Hub {
   private readonly channels: ReadonlyMap<string, Channel>;
 
-  constructor(readers: Readers, maxWaiting = MAX_WAITING) {
+  constructor(loaders: RowLoaders, maxWaiting = MAX_WAITING) {
     this.channels = new Map(
-      Object.entries(readers).map(([topic, read]) => [topic, new Channel(read, maxWaiting)] as const),
+      Object.entries(loaders).map(([topic, load]) => [topic, new Channel(load, maxWaiting)] as const),
     );
   }
 
@@ -37,10 +38,10 @@ export class Hub {
   };
 
   /** Returns an iterator over all future events that pass the filter. The subscriber unsubscribes by ending the iterator. */
-  subscribe(topic: string, passes: Passes): AsyncIterableIterator<ChangeEvent> {
+  subscribe(topic: string, filter: EventFilter): AsyncIterableIterator<ChangeEvent> {
     const channel = this.channels.get(topic);
     if (!channel) throw new Error(`unknown topic: ${topic}`);
-    return channel.subscribe(passes);
+    return channel.subscribe(filter);
   }
 
   get subscribers(): number {
@@ -68,12 +69,12 @@ export class Hub {
 class Channel {
   delivered = 0;
   tooSlow = 0;
-  private readonly feeds = new Map<Feed<ChangeEvent>, Passes>();
+  private readonly feeds = new Map<Feed<ChangeEvent>, EventFilter>();
   private unread: Change[] = [];
   private isReading = false;
 
   constructor(
-    private readonly read: Read,
+    private readonly load: RowLoader,
     private readonly maxWaiting: number,
   ) {}
 
@@ -81,9 +82,9 @@ class Channel {
     return this.feeds.size;
   }
 
-  subscribe(passes: Passes): Feed<ChangeEvent> {
+  subscribe(filter: EventFilter): Feed<ChangeEvent> {
     const feed = new Feed<ChangeEvent>(this.maxWaiting, () => this.feeds.delete(feed));
-    this.feeds.set(feed, passes);
+    this.feeds.set(feed, filter);
     return feed;
   }
 
@@ -113,7 +114,7 @@ class Channel {
 
   private async deliver(changes: readonly Change[]): Promise<void> {
     const ids = new Set(changes.filter(({ kind }) => kind !== 'DELETED').map(({ id }) => id));
-    const rows = ids.size ? await this.read([...ids]) : new Map<bigint, object>();
+    const rows = ids.size ? await this.load([...ids]) : new Map<bigint, object>();
     for (const change of changes) {
       // A missing row has been deleted after this change. The deletion is reported as a separate change.
       const row = change.kind === 'DELETED' ? change.before : rows.get(change.id);
@@ -122,8 +123,8 @@ class Channel {
   }
 
   private dispatch(event: ChangeEvent): void {
-    for (const [feed, passes] of this.feeds) {
-      if (!passes(event)) continue;
+    for (const [feed, filter] of this.feeds) {
+      if (!filter(event)) continue;
       if (feed.push(event)) this.delivered += 1;
       else this.tooSlow += 1;
     }

@@ -12,18 +12,21 @@ export type ChangeKind = keyof typeof ChangeKind;
 
 /**
  * Declares a subscription to the changes of a topic. The decorated method converts each `ChangeEvent` to `type`.
- * @param passes converts the client's `filter` argument to a predicate for events. If the client sends no filter, `passes`
- * receives `{}`.
+ * @param filterOf converts the client's `filter` argument to a predicate for events. If the client sends no filter,
+ * `filterOf` receives `{}`.
  */
 export function Changes<Row extends object, Filter extends object>(
   topic: string,
   type: () => abstract new () => object,
-  { description, passes }: { description: string; passes: (filter: Filter) => (event: ChangeEvent<Row>) => boolean },
+  {
+    description,
+    filterOf,
+  }: { description: string; filterOf: (filter: Filter) => (event: ChangeEvent<Row>) => boolean },
 ): MethodDecorator {
   // type-graphql calls `pubSub.subscribe(topic, topicId)`. Here the topic id is the predicate that selects events.
   const topicId = ({ args }: { args: { filter?: Filter | null } }) => {
     refuseOtherIds(args);
-    return passes(args.filter ?? ({} as Filter));
+    return filterOf(args.filter ?? ({} as Filter));
   };
   return (prototype, method, descriptor) => {
     Subscription(type, { topics: topic, topicId, description })(prototype, method, descriptor);

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Session } from '../database/database';
 import type { FieldSelection, JsonFormat, Nested } from '../database/reading/selection';
-import { type Precondition, ProblemError, type Told } from '../errors/errors';
+import { type Precondition, ProblemError, type ProblemSummary } from '../errors/errors';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 
@@ -30,7 +30,7 @@ export interface Observer {
   /** Called with errors whose details are hidden from the caller. */
   onInternalError(error: unknown): void;
   /** Called with each error that the response reports. */
-  onProblem(problem: Told): void;
+  onProblem(problem: ProblemSummary): void;
 }
 
 /** The interface that received a request: GraphQL or REST. */

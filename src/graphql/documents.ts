@@ -160,8 +160,8 @@ export class Documents {
 
   /** Waits until an unknown document may be parsed and validated. @throws Ended if the deadline ends first. */
   async waitToRead(work: Work): Promise<void> {
-    const leave = await this.queue.enterToRead(work);
-    leave();
+    const release = await this.queue.enterToRead(work);
+    release();
   }
 
   private find(hash: string): DocumentNode | undefined {

@@ -19,7 +19,7 @@ import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotency';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, OperationCache } from './operation';
-import type { Leave, OperationQueue } from './operation-queue';
+import type { OperationQueue, Release } from './operation-queue';
 import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { SharedResults } from './shared-results';
@@ -131,17 +131,17 @@ export class Executor {
       return isIdempotent ? { ...outcome, replayed: false } : outcome;
     }
     if (kind === 'subscription') return refusal(needsStream(), admitted);
-    let leave: Leave;
+    let release: Release;
     try {
       const entered = this.options.queue.enter(request.session.work, admitted.cost);
-      leave = entered instanceof Promise ? await entered : entered;
+      release = entered instanceof Promise ? await entered : entered;
     } catch (problem) {
       return refusal(problem, admitted);
     }
     try {
       return await (isIdempotent ? this.executeIdempotently(admitted, sent) : this.execute(admitted, sent));
     } finally {
-      leave();
+      release();
     }
   }
 

@@ -3,7 +3,7 @@ import { type ExecutionResult, type FormattedExecutionResult, print } from 'grap
 import type { Session, Transaction } from '../database/database';
 import { tryLock } from '../database/writing';
 import type { ErrorCode } from '../errors/codes';
-import { badInput, ProblemError, problemOf, type Told } from '../errors/errors';
+import { badInput, ProblemError, type ProblemSummary, problemOf } from '../errors/errors';
 import type { Admitted } from './admission';
 import { type Outcome, outcomeOf, refusal } from './outcome';
 
@@ -95,7 +95,7 @@ export class IdempotentMutations {
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
         for (const { extensions } of answered.body.errors ?? [])
-          request.observer.onProblem(extensions as unknown as Told);
+          request.observer.onProblem(extensions as unknown as ProblemSummary);
       return { status: 200, notice, ...answered };
     } catch (error) {
       return { ...refusal(error, mutation), replayed: false };

@@ -14,8 +14,8 @@ const MAX_RUNNING = 30_000;
  */
 const MAX_ITERATION_MS = 10;
 
-/** The function to call when an operation is done. */
-export type Leave = () => void;
+/** Releases an operation's place in the queue. To be called when the operation is done. */
+export type Release = () => void;
 
 interface Waiting {
   readonly cost: number;
@@ -52,26 +52,26 @@ export class OperationQueue {
    * @returns the function to call when the operation is done; a promise of this function if the operation must wait.
    * @throws Ended if the deadline ends first, or the error of `rejectionOf`.
    */
-  enter(work: Work, cost: number): Leave | Promise<Leave> {
-    return cost <= CHEAP ? NOTHING_TO_LEAVE : this.enterQueue(work, cost);
+  enter(work: Work, cost: number): Release | Promise<Release> {
+    return cost <= CHEAP ? NOTHING_TO_RELEASE : this.enterQueue(work, cost);
   }
 
   /**
    * Waits until a document may be parsed and validated. Both block the event loop, so documents wait in a queue.
    * @throws Ended if the deadline ends first.
    */
-  enterToRead(work: Work): Leave | Promise<Leave> {
+  enterToRead(work: Work): Release | Promise<Release> {
     return this.enterQueue(work, 0);
   }
 
-  private enterQueue({ caller, deadline }: Work, cost: number): Leave | Promise<Leave> {
+  private enterQueue({ caller, deadline }: Work, cost: number): Release | Promise<Release> {
     const queue = this.callers.get(caller) ?? { running: 0, waiting: [] };
     this.callers.set(caller, queue);
     if (!this.isPaused && !queue.waiting.length && fits(queue, cost)) return this.start(caller, queue, cost);
     return this.wait(deadline, caller, queue, cost);
   }
 
-  private wait(deadline: Deadline, caller: string, queue: CallerQueue, cost: number): Promise<Leave> {
+  private wait(deadline: Deadline, caller: string, queue: CallerQueue, cost: number): Promise<Release> {
     return new Promise((resolve, reject) => {
       const waiting = {
         cost,
@@ -97,7 +97,7 @@ export class OperationQueue {
     });
   }
 
-  private start(caller: string, queue: CallerQueue, cost: number): Leave {
+  private start(caller: string, queue: CallerQueue, cost: number): Release {
     queue.running += cost;
     this.isPaused = true;
     const startedAt = performance.now();
@@ -138,4 +138,4 @@ function fits({ running }: CallerQueue, cost: number): boolean {
   return running === 0 || running + cost <= MAX_RUNNING;
 }
 
-const NOTHING_TO_LEAVE: Leave = () => undefined;
+const NOTHING_TO_RELEASE: Release = () => undefined;

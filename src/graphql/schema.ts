@@ -12,14 +12,11 @@ import {
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { Table } from '../database/reading/table';
 import type { Catalogue } from '../errors/codes';
-import type { ChangeEvent } from '../events/hub';
+import type { ChangeEvent, EventFilter } from '../events/hub';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
 import { enforceRateLimits } from './rate-limit-directive';
 import { declareIdForms, type IdForm, refuseOtherIds } from './scalars';
-
-/** Whether an event passes a subscriber's filter. */
-export type Passes = (event: ChangeEvent) => boolean;
 
 /** The parts of a schema. */
 export interface SchemaParts {
@@ -35,7 +32,7 @@ export interface SchemaParts {
   /** The topics that {@link subscribe} accepts. */
   readonly topics: readonly string[];
   /** The source of subscriptions: returns the changes of a topic that pass a filter. */
-  subscribe(topic: string, passes: Passes): AsyncIterable<ChangeEvent>;
+  subscribe(topic: string, filter: EventFilter): AsyncIterable<ChangeEvent>;
 }
 
 type Constructor = new (...services: never[]) => object;
@@ -55,7 +52,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       // The default check of all arguments.
       validateFn: refuseOtherIds,
       pubSub: {
-        subscribe: (topic, passes) => subscribe(topic, passes as Passes),
+        subscribe: (topic, filter) => subscribe(topic, filter as EventFilter),
         publish: () => undefined,
       },
       skipCheck,

@@ -7,7 +7,7 @@ import {
   LogController,
 } from 'fastify';
 import type { Deadline } from '../database/deadline';
-import type { Told } from '../errors/errors';
+import type { ProblemSummary } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import type { Observer } from '../graphql/context';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
@@ -19,7 +19,7 @@ declare module 'fastify' {
     /** Describes the request's operation for logs and metrics; `undefined` if the request ran no operation. */
     observation: Observation | undefined;
     /** The error that rejected the whole request. GraphQL may send it with the HTTP status 200. */
-    rejection: Told | undefined;
+    rejection: ProblemSummary | undefined;
   }
   interface FastifyContextConfig {
     /** The name of the route in logs and metrics: `graphql`, `docs`, or the `operationId` of a REST operation. */
@@ -46,7 +46,7 @@ export class Observation implements Observer {
   operation: string | undefined;
   name: string | undefined;
   /** The error with the highest `status` in the response. GraphQL may send it with the HTTP status 200. */
-  worst: Told | undefined;
+  worst: ProblemSummary | undefined;
 
   /** @param logger logs errors whose details are hidden from the caller. */
   constructor(
@@ -63,7 +63,7 @@ export class Observation implements Observer {
     this.logger.error({ err, requestId: this.requestId });
   }
 
-  onProblem(problem: Told): void {
+  onProblem(problem: ProblemSummary): void {
     if (!this.worst || problem.status > this.worst.status) this.worst = problem;
   }
 }

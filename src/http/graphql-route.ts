@@ -1,7 +1,7 @@
 import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import { ProblemError, type Told } from '../errors/errors';
+import { ProblemError, type ProblemSummary } from '../errors/errors';
 import type { Alike } from '../graphql/alike-documents';
 import type { OperationRequest } from '../graphql/context';
 import type { Documents } from '../graphql/documents';
@@ -126,7 +126,7 @@ const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 function asRejection(body: FormattedExecutionResult, request: FastifyRequest): FormattedExecutionResult {
   const { id: requestId } = request;
   const errors = body.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
-  request.rejection = body.errors?.[0]?.extensions as Told | undefined;
+  request.rejection = body.errors?.[0]?.extensions as ProblemSummary | undefined;
   return { ...body, errors };
 }
 

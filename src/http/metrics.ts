@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { ERRORS } from '../errors/codes';
-import type { Told } from '../errors/errors';
+import type { ProblemSummary } from '../errors/errors';
 import { type Metric, register } from './metric';
 
 /** A source of metrics in the text format of Prometheus: this process, or all processes of an instance together. */
@@ -12,7 +12,7 @@ export interface Exposition {
 export type Interface = 'graphql' | 'rest' | 'other';
 
 /** The error with the highest status in a response. */
-export interface ObservedError extends Told {
+export interface ObservedError extends ProblemSummary {
   readonly interface: Interface;
 }
 

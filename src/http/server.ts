@@ -8,8 +8,8 @@ import fastify, {
   type onResponseHookHandler,
   type onSendHookHandler,
 } from 'fastify';
+import { callInBatch } from '../database/batch';
 import type { Database } from '../database/database';
-import { together } from '../database/together';
 import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
 import { GRAPHQL_API } from '../graphql/context';
@@ -205,7 +205,7 @@ function startRequests(requests: RequestsInProgress): onRequestHookHandler {
   };
 }
 
-const inBatches = () => new Promise<void>((resolve) => together(resolve));
+const inBatches = () => new Promise<void>((resolve) => callInBatch(resolve));
 
 function logResponses(accessLog: AccessLog): onResponseHookHandler {
   return (request, reply, done) => {

@@ -18,7 +18,7 @@ export class ChangeResolver {
   @Requires('READ')
   @Changes('pet', () => PetChange, {
     description: 'Reports pets that are created, changed or deleted, once the change is committed.',
-    passes: passesPets,
+    filterOf: petFilter,
   })
   petChanged(
     @Root() { kind, id, row }: ChangeEvent<PetRow>,
@@ -32,7 +32,7 @@ export class ChangeResolver {
   @Requires('READ')
   @Changes('order', () => OrderChange, {
     description: 'Reports orders that are placed, changed or cancelled, once the change is committed.',
-    passes: passesOrders,
+    filterOf: orderFilter,
   })
   orderChanged(
     @Root() { kind, id, row }: ChangeEvent<OrderRow>,
@@ -47,7 +47,7 @@ export class ChangeResolver {
   @Changes('inventory', () => InventoryChange, {
     description:
       'Reports each committed change of stock: stock that is set, taken by an order, returned, or no longer tracked. Changes of the pet status are reported by `petChanged` only.',
-    passes: passesInventory,
+    filterOf: inventoryFilter,
   })
   inventoryChanged(
     @Root() { kind, id, row }: ChangeEvent<InventoryRow>,
@@ -99,19 +99,19 @@ export class InventoryChangeFilter {
   maxQuantity?: number | null;
 }
 
-function passesPets(filter: PetChangeFilter) {
+function petFilter(filter: PetChangeFilter) {
   return ({ id, before, row }: ChangeEvent<PetRow>): boolean =>
     isIn(filter.ids, id) &&
     [row, before].some((pet) => pet && isIn(filter.statuses, pet.status) && isIn(filter.categoryIds, pet.categoryId));
 }
 
-function passesOrders(filter: OrderChangeFilter) {
+function orderFilter(filter: OrderChangeFilter) {
   return ({ id, before, row }: ChangeEvent<OrderRow>): boolean =>
     isIn(filter.ids, id) &&
     [row, before].some((order) => order && isIn(filter.petIds, order.petId) && is(filter.complete, order.complete));
 }
 
-function passesInventory(filter: InventoryChangeFilter) {
+function inventoryFilter(filter: InventoryChangeFilter) {
   return ({ id, row }: ChangeEvent<InventoryRow>): boolean =>
     isIn(filter.petIds, id) &&
     isIn(filter.statuses, row.status) &&

@@ -11,6 +11,7 @@ import { Counted, Errors, Requires } from '../graphql/directives';
 import { nullable } from '../graphql/nullable';
 import { type AnyId, acceptOtherIds, Id, type IdForm, OtherId } from '../graphql/scalars';
 import { SelectedByType } from '../graphql/selected';
+import type { Repository } from '../rest/domain';
 import { Node } from './types';
 
 /** The types whose objects have a `nodeId`. */
@@ -53,11 +54,6 @@ export const NODE_ID: IdForm = {
   parse: NodeId.parse,
 };
 
-/** Finds rows of one type by their ids. */
-interface Finder {
-  find(session: Session, ids: readonly bigint[], selection: FieldSelection): Promise<ReadonlyMap<bigint, object>>;
-}
-
 /** A reference to a row of any type. */
 export interface RowReference {
   readonly type: NodeType;
@@ -68,7 +64,7 @@ export type SelectionOf = (type: NodeType) => FieldSelection;
 
 /** Finds rows of several types by their references. */
 export class TypedRows {
-  constructor(private readonly finders: Readonly<Record<NodeType, Finder>>) {}
+  constructor(private readonly repositories: Readonly<Record<NodeType, Repository>>) {}
 
   /**
    * Finds rows, with one statement per type.
@@ -82,7 +78,7 @@ export class TypedRows {
     const types = [...new Set(references.map(({ type }) => type))];
     const reads = types.map(async (type) => {
       const ids = references.flatMap((reference) => (reference.type === type ? reference.id : []));
-      return [type, await this.finders[type].find(session, [...new Set(ids)], selectionOf(type))] as const;
+      return [type, await this.repositories[type].find(session, [...new Set(ids)], selectionOf(type))] as const;
     });
     const found = new Map(await Promise.all(reads));
     return references.map(({ type, id }) => {

@@ -1,8 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Session } from '../database/database';
+import type { FieldSelection } from '../database/reading/selection';
 import type { Table } from '../database/reading/table';
 import { catalogueOf, type ErrorEntry, isErrorCode } from '../errors/codes';
-import type { Readers } from '../events/hub';
+import type { RowLoaders } from '../events/hub';
 import type { IdForm } from '../graphql/scalars';
 import type { SchemaParts } from '../graphql/schema';
 import { methodAndPath, type RestRoute, type Tag } from './rest-route';
@@ -26,8 +27,8 @@ export interface Domain {
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of subscriptions. Each topic has a finder that reads its current rows. */
-  readonly topics: Readonly<Record<string, Finder>>;
+  /** The topics of subscriptions, each with the repository of its current rows. */
+  readonly topics: Readonly<Record<string, Repository>>;
   /** The descriptions of the whole service. Exactly one domain must have descriptions. */
   readonly descriptions?: Descriptions;
   /** The sample data that `npm run seed` loads. At most one domain may have samples. */
@@ -36,9 +37,10 @@ export interface Domain {
   buildSubgraph?(parts: SchemaParts): Promise<GraphQLSchema>;
 }
 
-/** Finds rows by their ids. Rows that do not exist are missing from the map. */
-export interface Finder {
-  find(session: Session, ids: readonly bigint[]): Promise<ReadonlyMap<bigint, object>>;
+/** Finds rows of one type by their ids. Rows that do not exist are missing from the map. */
+export interface Repository {
+  /** @param selection what to read of each row; all columns by default. */
+  find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<ReadonlyMap<bigint, object>>;
 }
 
 /** Sample data, in an amount that the user chooses. */
@@ -108,9 +110,9 @@ export function combineDomains(domains: readonly Domain[]) {
       tags: Object.assign({}, ...domains.map(({ tags }) => tags)) as Readonly<Record<string, Tag>>,
       routes: all(({ routes }) => routes),
     },
-    readersOf: (session: Session): Readers => {
-      const finders = domains.flatMap(({ topics }) => Object.entries(topics));
-      return Object.fromEntries(finders.map(([topic, rows]) => [topic, (ids) => rows.find(session, ids)]));
+    rowLoaders: (session: Session): RowLoaders => {
+      const repositories = domains.flatMap(({ topics }) => Object.entries(topics));
+      return Object.fromEntries(repositories.map(([topic, rows]) => [topic, (ids) => rows.find(session, ids)]));
     },
     samples: domains.find(({ samples }) => samples)?.samples,
     buildSubgraph: (parts: SchemaParts) => {

@@ -2,7 +2,7 @@ import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import fc from 'fast-check';
 import { execute, GraphQLList, type GraphQLOutputType, isListType, isNonNullType, parse, validate } from 'graphql';
 import type { AccessServices } from '../../src/access/access';
-import { anonymousCaller } from '../../src/access/caller';
+import { anonymousCaller } from '../../src/access/account';
 import { contractSchema } from '../../src/app/contract';
 import { gatewayDomains } from '../../src/app/domains';
 import { Context, GRAPHQL_API } from '../../src/graphql/context';

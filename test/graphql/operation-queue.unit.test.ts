@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { Deadline, Ended } from '../../src/database/deadline';
-import { type Leave, OperationQueue } from '../../src/graphql/operation-queue';
+import { OperationQueue, type Release } from '../../src/graphql/operation-queue';
 
 const EXPENSIVE = 15_000;
 
@@ -16,7 +16,7 @@ function operation(queue: OperationQueue, started: string[], name: string, cost 
 }
 
 /** Runs each operation for two iterations of the event loop. @returns the maximum number that ran at the same time. */
-async function finish(operations: Promise<Leave>[]): Promise<number> {
+async function finish(operations: Promise<Release>[]): Promise<number> {
   let running = 0;
   let most = 0;
   await Promise.all(
@@ -95,7 +95,7 @@ test('at most one document is parsed in each iteration of the event loop', async
   const work = { caller: 'a', deadline: new Deadline(1000) };
   const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];
   expect([typeof first, typeof second]).toEqual(['function', 'object']);
-  (first as Leave)();
+  (first as Release)();
   (await second)();
 });
 
@@ -103,7 +103,7 @@ test('after a document that blocks the event loop, the next document is parsed o
   const queue = new OperationQueue();
   const work = { caller: 'a', deadline: new Deadline(1000) };
   const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];
-  (first as Leave)();
+  (first as Release)();
   const blockedUntil = performance.now() + 50;
   while (performance.now() < blockedUntil);
   (await second)();

@@ -13,7 +13,7 @@ import {
   Root,
   UseMiddleware,
 } from 'type-graphql';
-import { anonymousCaller } from '../../src/access/caller';
+import { anonymousCaller } from '../../src/access/account';
 import { KEY_ID } from '../../src/access/types';
 import { Deadline } from '../../src/database/deadline';
 import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';

@@ -209,7 +209,7 @@ class ToyResolver {
   @Requires('READ')
   @Changes('toy', () => ToyChange, {
     description: 'Reports changes to toys.',
-    passes:
+    filterOf:
       ({ ids }: ToyChangeFilter) =>
       ({ id }: ChangeEvent<ToyRow>) =>
         isIn(ids, id),

@@ -1,7 +1,7 @@
 import { type ClientBase, Query, type ResultBuilder } from 'pg';
+import { callInBatch } from '../batch';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
-import { together } from '../together';
 
 /** The server's memory for a prepared statement, and for each character of its text (measured on PostgreSQL 15). */
 const STATEMENT_BYTES = 14_000;
@@ -37,7 +37,7 @@ export function runPrepared<Row>(
       isDone = true;
       if (!error) {
         done(isFull);
-        return together(() => resolve(result.rows));
+        return callInBatch(() => resolve(result.rows));
       }
       const failure = failureOf(error);
       done(isFull || failure === undefined || failure === 'unavailable');

@@ -5,7 +5,7 @@ import { statementFor } from '../statement';
 export class TooManyBytes extends Error {}
 
 /** A query and how to run it. */
-export interface Read {
+export interface Query {
   /** SQL that selects the rows in the order of the result. */
   readonly rows: string;
   /** Whether the query reads only a few rows through an index. Such a query may run on a shared connection. */
@@ -24,7 +24,7 @@ export interface Read {
  */
 export function boundedRows<Row>(
   session: Session,
-  read: Read,
+  read: Query,
   values: readonly unknown[],
   most: number,
 ): Promise<Row[]> {
@@ -42,7 +42,7 @@ export function boundedRows<Row>(
  */
 export async function boundedTexts<Column extends string>(
   session: Session,
-  read: Read,
+  read: Query,
   columns: readonly Column[],
   values: readonly unknown[],
   most: number,
@@ -64,7 +64,7 @@ export async function boundedTexts<Column extends string>(
 
 async function countedRows<Row>(
   session: Session,
-  read: Read,
+  read: Query,
   values: readonly unknown[],
   maxStatementBytes: number,
 ): Promise<Row[]> {

@@ -1,4 +1,4 @@
-import type { Read } from './bounded-rows';
+import type { Query } from './bounded-rows';
 import { areIntervals, type Criteria, conditionsOf, criteriaOf, type Filters, where } from './criteria';
 import type { Projection } from './projection';
 import type { Bound, PageQuery } from './selection';
@@ -59,7 +59,7 @@ export function pageStatement<Row>(
   page: PageQuery,
   values: Values,
   parents?: Parents,
-): Read {
+): Query {
   const { name } = table;
   const criteria = criteriaOf(table, page.filters);
   const order = new Order(table, page, values);

@@ -1,11 +1,11 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { together } from '../../src/database/together';
+import { callInBatch } from '../../src/database/batch';
 
 test('callbacks are called in one batch, so code that awaits them continues only after the last callback', async () => {
   const log: string[] = [];
   const step = async (name: string) => {
     await new Promise<void>((resolve) =>
-      together(() => {
+      callInBatch(() => {
         log.push(`${name} called`);
         resolve();
       }),
@@ -18,8 +18,8 @@ test('callbacks are called in one batch, so code that awaits them continues only
 
 test('a callback that is added during a batch is called in the next iteration of the event loop', async () => {
   const log: string[] = [];
-  together(() => {
-    together(() => log.push('next'));
+  callInBatch(() => {
+    callInBatch(() => log.push('next'));
     setImmediate(() => log.push('after the batch'));
   });
   await nextIteration();

@@ -4,11 +4,12 @@ let callbacks: (() => void)[] = [];
  * Calls the callback at the end of this iteration of the event loop, in one batch with all other callbacks. The callback may
  * run in the asynchronous context of another request (`AsyncLocalStorage`), so it must only settle a promise.
  *
- * New requests and the results of statements are handled in such batches. The requests of a batch take turns at each
- * `await`, so each step runs for the whole batch before the next step begins. The code of the step then stays in the
- * processor's caches. This saves up to a third of the CPU time of a request (bench/README.md, "What measuring has shown").
+ * New requests (the stage `batch` in http/server.ts) and the results of statements are handled in such batches. The requests
+ * of a batch take turns at each `await`, so each step runs for the whole batch before the next step begins. The code of the
+ * step then stays in the processor's caches. Handled one by one, requests cost far more CPU time (bench/README.md, "What
+ * measuring has shown").
  */
-export function together(callback: () => void): void {
+export function callInBatch(callback: () => void): void {
   if (callbacks.push(callback) === 1) setImmediate(callAll);
 }
 
