@@ -15,7 +15,7 @@ export type StoredKey = Omit<ApiKey, 'secretHash' | 'previousSecretHash'>;
 /** The access of anonymous callers (`ANONYMOUS_ACCESS`). */
 export type AnonymousAccess = 'none' | 'read' | 'write';
 
-/** Each scope with the scopes it includes (contract, section 6). */
+/** Each scope with the scopes it includes (docs/keys.md). */
 const INCLUDES: Readonly<Record<Scope, readonly Scope[]>> = {
   READ: ['READ'],
   WRITE: ['READ', 'WRITE'],

@@ -18,7 +18,7 @@ const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
- * Creates, changes and revokes API keys (contract, section 6). Updates and rotations run one at a time, so that no
+ * Creates, changes and revokes API keys (docs/keys.md). Updates and rotations run one at a time, so that no
  * concurrent update or rotation can invalidate their checks. They are rare, so they seldom wait for each other.
  */
 export class ApiKeyService {

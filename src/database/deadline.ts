@@ -6,8 +6,8 @@ const TICK_MS = 10;
  * starts no statements, waiting statements are dropped, and running statements are cancelled. Two kinds of running
  * statements are not cancelled: reads on shared connections, and statements of the embedded database.
  *
- * An `AbortSignal` with a listener would take 9 µs of each request. A deadline takes less than 1 µs, since most operations
- * need no timer.
+ * An `AbortSignal` with a listener would cost several times as much in each request (bench/README.md): most operations need
+ * no timer.
  */
 export class Deadline {
   private readonly endsAt: number;
@@ -71,7 +71,7 @@ function roundUp(ms: number): number {
 /** The work was cancelled and changed nothing. */
 export class Ended extends Error {}
 
-/** One instance for all requests, since creating an error with its stack trace takes 16 µs. */
+/** One instance for all requests, since each new error would record a stack trace. */
 export const UNWANTED = new Ended('The result is no longer needed.');
 
 /** The work was cancelled, or its connection was lost, after its commit had been sent. So the outcome is unknown. */

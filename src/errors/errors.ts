@@ -10,8 +10,8 @@ export interface ErrorDetail {
 }
 
 /**
- * An error in a response: the `Error` object of the specification (section 7) plus the details and the request id, which the
- * gateway adds.
+ * An error in a response: the `Error` object of docs/specification.md plus the details and the request id, which the gateway
+ * adds.
  */
 export interface Problem {
   readonly code: string;
@@ -60,7 +60,7 @@ export class OperationRejection extends ExpectedError {
   }
 }
 
-/** The `Error` object of the specification (section 7), plus the details and the request id, which the gateway adds. */
+/** The `Error` object of docs/specification.md, plus the details and the request id, which the gateway adds. */
 export function errorBody(problem: Problem, ownRequestId?: string): object {
   const { code, message, status, details, requestId = ownRequestId } = problem;
   return { code, message, status, ...(details && { details }), ...(requestId && { requestId }) };

@@ -19,7 +19,7 @@ export const Counted = () => Directive('@rateLimit');
 /** Marks a root field that requires this scope. */
 export const Requires = (scope: Scope) => Directive(`@requiresScope(scope: ${scope})`);
 
-/** Marks an element that may still change (specification, section 9). */
+/** Marks an element that may still change (docs/specification.md, "Versioning"). */
 export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stability(level: ${level})`);
 
 /** The argument that says what to create, or which fields to update. */

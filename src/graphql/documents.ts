@@ -31,7 +31,7 @@ export interface DocumentLimits {
 
 /** Maximum number of errors reported for one document; an additional error says that there are more. */
 const MAX_ERRORS = 20;
-/** Measured memory in bytes, per character of a parsed document and per field of an operation's analysis (operation.ts). */
+/** The memory in bytes (bench/README.md), per character of a parsed document and per field of an operation's analysis (operation.ts). */
 const CHARACTER_BYTES = 120;
 const FIELD_BYTES = 1000;
 /** Maximum memory of all cached documents and their analyses, in bytes. */
@@ -87,7 +87,7 @@ export class Documents {
     sizeCalculation: bytesOf,
     disposeAfter: (document) => this.knownTexts.delete(textOf(document)),
   });
-  /** The texts of known documents. Finding a document by its text avoids hashing, which takes 2 µs. */
+  /** The texts of known documents. Finding a document by its text avoids hashing. */
   private readonly knownTexts = new Set<string>();
 
   /** @param onlyTrusted whether only trusted documents may run. */

@@ -107,8 +107,8 @@ const MAX_BATCH = 256;
  * are counted in the metrics but not logged, since their log lines could fill the disk. Successful health checks and metrics
  * scrapes are logged at the level `debug`.
  *
- * Lines are written in batches, which saves 5 % of a small request's CPU time. Lines in a batch are lost only if the process
- * is killed.
+ * Lines are written in batches, since a write of each line would be a noticeable part of a small request (bench/README.md).
+ * Lines in a batch are lost only if the process is killed.
  */
 export class AccessLog extends LogController {
   private batch: AccessEntry[] = [];

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { LiveOperations } from './live/live-operations';
 import type { RequestsInProgress } from './requests-in-progress';
 
-/** How long running requests may take to finish (contract, section 8). */
+/** How long running requests may take to finish (docs/operations.md). */
 const FINISH_MS = 10_000;
 /** How long idle connections stay open during shutdown. A client may have sent a request that has not arrived yet. */
 const IDLE_MS = 1_000;

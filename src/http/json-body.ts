@@ -4,7 +4,7 @@ import { parse } from 'lossless-json';
 import { emptyBody, ProblemError } from '../errors/errors';
 import { PATCH_TYPES } from '../rest/response';
 
-/** Maximum size of a request body, and of a message over WebSocket, in bytes (contract, section 4: 413 over 100 KiB). */
+/** Maximum size of a request body, and of a message over WebSocket, in bytes (docs/bounds.md). */
 export const BODY_LIMIT = 100 * 1024;
 
 const [JSON_TYPE] = PATCH_TYPES;

@@ -4,7 +4,7 @@ export interface Quota {
   readonly perDay: number;
 }
 
-/** The plans with a fixed quota (specification, section 8). */
+/** The plans with a fixed quota (docs/specification.md, "Limits"). */
 export const PLANS = {
   FREE: { perMinute: 60, perDay: 1000 },
   PRO: { perMinute: 300, perDay: 10_000 },

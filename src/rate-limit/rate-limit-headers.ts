@@ -13,7 +13,7 @@ export const RATE_LIMIT_HEADER_NAMES = [
 
 /**
  * The headers that report a caller's status:
- * - `X-RateLimit-*`: the window in force (specification, section 8), with the reset time in Unix seconds;
+ * - `X-RateLimit-*`: the window in force (docs/specification.md, "Limits"), with the reset time in Unix seconds;
  * - `RateLimit-Policy` and `RateLimit`: both windows (draft-ietf-httpapi-ratelimit-headers-11), and the limit on free
  *   requests if it was exceeded;
  * - `Retry-After`: seconds, on a rejection (RFC 9110, section 10.2.3).

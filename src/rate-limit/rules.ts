@@ -22,7 +22,7 @@ export interface BanRules {
 }
 
 /**
- * The rate-limit rules (specification, section 8), applied to one caller's state, which is modified. The Redis store's
+ * The rate-limit rules (docs/limits.md), applied to one caller's state, which is modified. The Redis store's
  * script implements the same rules in Lua; tests keep the two consistent.
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.

@@ -10,7 +10,14 @@ const CATALOGUE = gatewayDomains().errors;
 
 const DOCS = join(__dirname, '..', '..', 'docs');
 /** Guides for contributors, which are not served. */
-const NOT_SERVED = ['architecture.md', 'decisions.md', 'dependencies.md', 'make-it-yours.md', 'releases.md'];
+const NOT_SERVED = [
+  'architecture.md',
+  'decisions.md',
+  'dependencies.md',
+  'make-it-yours.md',
+  'releases.md',
+  'specification.md',
+];
 const FILES = readdirSync(DOCS).filter((name) => name.endsWith('.md') && !NOT_SERVED.includes(name));
 
 let gateway: Gateway;

@@ -294,7 +294,7 @@ describe('headers', () => {
 });
 
 describe('schemas', () => {
-  // Fields, their types and the required fields (specification, section 2).
+  // Fields, their types and the required fields (docs/specification.md).
   test.each<[name: string, fields: Record<string, string>, required: string[]]>([
     ['NewPet', { name: 'string', categoryId: 'int64', status: 'PetStatus' }, ['name', 'categoryId']],
     ['Pet', { id: 'int64', name: 'string', categoryId: 'int64', status: 'PetStatus' }, ['id', 'name', 'categoryId']],

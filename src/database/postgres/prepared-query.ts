@@ -3,7 +3,7 @@ import { callInBatch } from '../batch';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
 
-/** The server's memory for a prepared statement, and for each character of its text (measured on PostgreSQL 15). */
+/** The server's memory for a prepared statement, and for each character of its text (bench/README.md). */
 const STATEMENT_BYTES = 14_000;
 const CHARACTER_BYTES = 25;
 /**

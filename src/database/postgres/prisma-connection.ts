@@ -6,8 +6,8 @@ type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
 
 /**
  * Runs Prisma's models in a transaction that the gateway has begun on a connection from its pool. Prisma's calls do not
- * accept a connection as an argument, so each connection in use needs its own Prisma client. Creating a client takes 60 ms
- * and 3 MB.
+ * accept a connection as an argument, so each connection in use needs its own Prisma client. Creating a client
+ * takes longer than most transactions (bench/README.md).
  */
 export class PrismaConnection {
   readonly prisma: PrismaClient;

@@ -66,8 +66,8 @@ export function pageStatement<Row>(
   const isShort = (most: number) => most * (parents?.count ?? 1) <= SHORT;
 
   if (!areIntervals(criteria, page.order)) {
-    // A subquery selects only the ids, so that an index-only scan suffices if an index has all filtered columns. A page
-    // after 900,000 other names takes 222 ms with this subquery, and 357 ms with a single query for all columns.
+    // A subquery selects only the ids, so that an index-only scan suffices if an index has all filtered columns. With
+    // all columns, pages far down the order would take longer (bench/README.md).
     const found = searchedIds(table, criteria, page, order, values, parents);
     const id = columnOf(table, table.idField);
     const rows = `select ${columns} from (${found}) as found join ${name} on ${id} = found.id${joins}${order.sql}`;
@@ -132,7 +132,7 @@ class Order<Row> {
  * $2)`, PostgreSQL would read and sort all matching rows.
  *
  * The planner chooses this index only if `random_page_cost` is low. The gateway lowers it, except behind a pooler. With the
- * default of 4, the planner scans 10,000 pets by id to find 21 with a rare status. The scan takes 1.6 ms instead of 0.1 ms.
+ * default of 4, the planner scans the whole table by id to find a page of rows with a rare status.
  */
 function intervalRows<Row>(
   table: Table<Row>,
@@ -188,8 +188,7 @@ function searchedIds<Row>(
 
   // In other sort orders, matching rows may be close together, such as names that contain a word, or rows of a joined table.
   // A scan from the start of the sort order may reach them late. So if only few rows match, all matching rows are read and
-  // then sorted. This finds 1,000 of 1,000,000 names in 2 ms instead of 204 ms, and the stock of 2,000 pets in 8 ms instead
-  // of 522 ms.
+  // then sorted. Otherwise a rare word would make a list scan most of the table.
   const few = criteria.isJoined ? FEW_JOINED : FEW;
   const matching = `select ${key} as key, ${id} as id from ${from}${where(conditions)} limit ${few + 1}`;
   return `with matching as materialized (${matching}),

@@ -21,7 +21,7 @@ import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Ref, type Schema, 
 
 type Schemas = Record<string, Schema>;
 
-/** Derives the schemas of response payloads and request bodies (specification, section 2) from the GraphQL types. */
+/** Derives the schemas of response payloads and request bodies (docs/specification.md) from the GraphQL types. */
 export function schemasOf(operations: readonly PreparedRoute[]): Schemas {
   const schemas: Schemas = {};
   for (const { inputs, payload, ok } of operations) {
@@ -132,7 +132,7 @@ function objectExample(type: GraphQLObjectType, members: readonly SelectedField[
 }
 
 /**
- * The schemas of the `Error` object and its details: the specification (section 7) with the contract's additional fields.
+ * The schemas of the `Error` object and its details: docs/specification.md, with the fields that the gateway adds.
  */
 export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'ErrorDetail', Schema>> => ({
   Error: {
