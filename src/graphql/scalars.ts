@@ -1,8 +1,11 @@
-import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
+import { GraphQLError, GraphQLScalarType, type GraphQLSchema, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg } from 'type-graphql';
 import { integerRule, MAX_INT64 } from '../errors/inputs';
 
+export const INT64_RULE = integerRule(1, MAX_INT64);
+const INT64 = `ID ${INT64_RULE}`;
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
 
 /**
@@ -28,50 +31,51 @@ const INTEGER_IDS = 'An identifier, returned as a string: an integer from 1 to 9
 /**
  * The scalar of identifiers, which replaces GraphQL's built-in `ID`. It accepts `1` and `"1"`, and returns a string, since
  * JSON numbers are not exact beyond 2^53. Internally, an integer is a `bigint`; other identifiers are {@link OtherId}s.
+ * Each schema has its own `ID`, which {@link withIdForms} puts in place of this scalar.
  */
-export const Id = new GraphQLScalarType<AnyId, string>({
-  name: 'ID',
-  description: INTEGER_IDS,
-  serialize: (value) => String(value),
-  parseValue: parseId,
-  parseLiteral: literal((node) =>
-    node.kind === Kind.STRING || node.kind === Kind.INT ? parseId(node.value) : refuse(INT64),
-  ),
-});
+export const Id = idScalar('IntegerId', []);
 
-/** An argument that is the id of an object. @param what the kind of object: `pet`. */
-export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
-
-/** Makes the scalar accept more forms of identifiers. All schemas of a process share the scalar and its forms. */
-export function declareIdForms(added: readonly IdForm[]): void {
-  const known = (Id.extensions.forms ?? []) as readonly IdForm[];
-  const forms = [...new Set([...known, ...added])].sort((a, b) => (a.rule < b.rule ? -1 : 1));
+/** @param forms the accepted forms other than integers. */
+function idScalar(name: string, forms: readonly IdForm[]): GraphQLScalarType<AnyId, string> {
   const descriptions = forms.map(({ description }) => description).join(', and ');
-  Id.description = descriptions ? `${INTEGER_IDS} ${descriptions}.` : INTEGER_IDS;
-  Id.extensions = { forms };
-}
-
-export const INT64_RULE = integerRule(1, MAX_INT64);
-const INT64 = `ID ${INT64_RULE}`;
-
-function parseId(value: unknown): AnyId {
-  // A JSON number beyond 2^53 may have been rounded by the parser.
-  const isExact = typeof value === 'bigint' || Number.isSafeInteger(value);
-  const text = isExact ? String(value) : value;
-  if (typeof text === 'string') {
+  const parseId = (value: unknown): AnyId => {
+    // A JSON number beyond 2^53 may have been rounded by the parser.
+    const isExact = typeof value === 'bigint' || Number.isSafeInteger(value);
+    const text = isExact ? String(value) : value;
+    if (typeof text !== 'string') return refuse(INT64);
     if (DECIMAL.test(text)) {
       const id = BigInt(text);
       if (id <= MAX_INT64) return id;
     }
-    const forms = (Id.extensions.forms ?? []) as readonly IdForm[];
     for (const form of forms) {
       const id = form.parse(text);
       if (id) return id;
     }
     return refuse([INT64, ...forms.map(({ rule }) => rule)].join(', or '));
-  }
-  return refuse(INT64);
+  };
+  return new GraphQLScalarType<AnyId, string>({
+    name,
+    description: descriptions ? `${INTEGER_IDS} ${descriptions}.` : INTEGER_IDS,
+    serialize: (value) => String(value),
+    parseValue: parseId,
+    parseLiteral: literal((node) =>
+      node.kind === Kind.STRING || node.kind === Kind.INT ? parseId(node.value) : refuse(INT64),
+    ),
+  });
 }
+
+/** Returns a schema with the scalar `ID`, which also accepts these forms of identifiers, in place of {@link Id}. */
+export function withIdForms(schema: GraphQLSchema, forms: readonly IdForm[]): GraphQLSchema {
+  // `Id` has another name, since `mapSchema` maps no types that are named like a built-in scalar.
+  const scalar = idScalar(
+    'ID',
+    forms.toSorted((a, b) => (a.rule < b.rule ? -1 : 1)),
+  );
+  return mapSchema(schema, { [MapperKind.SCALAR_TYPE]: (type) => (type === Id ? scalar : undefined) });
+}
+
+/** An argument that is the id of an object. @param what the kind of object: `pet`. */
+export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
 
 /** The default check of arguments: rejects identifiers that are not integers, at any depth. */
 export function refuseOtherIds(value: unknown): void {

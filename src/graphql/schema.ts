@@ -16,7 +16,7 @@ import type { ChangeEvent, EventFilter } from '../events/hub';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
 import { enforceRateLimits } from './rate-limit-directive';
-import { declareIdForms, type IdForm, refuseOtherIds } from './scalars';
+import { type IdForm, refuseOtherIds, withIdForms } from './scalars';
 
 /** The parts of a schema. */
 export interface SchemaParts {
@@ -43,7 +43,6 @@ type Constructor = new (...services: never[]) => object;
  */
 export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const { description, resolvers, idForms, errors, subscribe } = parts;
-  declareIdForms(idForms);
   const instances = new Map(resolvers.map((resolver) => [resolver.constructor as Constructor, resolver]));
   const build = (classes: NonEmptyArray<Constructor>, skipCheck = false) =>
     buildSchemaSync({
@@ -63,7 +62,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );
-  const schema = inOrder(build(classes), order);
+  const schema = inOrder(withIdForms(build(classes), idForms), order);
   checkDomain(schema, parts);
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
 }

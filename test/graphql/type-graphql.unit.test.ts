@@ -19,7 +19,7 @@ import { Deadline } from '../../src/database/deadline';
 import { GRAPHQL_API, type OperationRequest } from '../../src/graphql/context';
 import { Executor } from '../../src/graphql/executor';
 import { OperationQueue } from '../../src/graphql/operation-queue';
-import { declareIdForms, Id, refuseOtherIds } from '../../src/graphql/scalars';
+import { Id, refuseOtherIds, withIdForms } from '../../src/graphql/scalars';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { Meter } from '../../src/rate-limit/meter';
 
@@ -57,13 +57,15 @@ class Things {
   }
 }
 
-declareIdForms([KEY_ID]);
 const resolvers = new Map<unknown, unknown>([[Things, new Things()]]);
-const schema = buildSchemaSync({
-  resolvers: [Things],
-  container: { get: (target) => resolvers.get(target) },
-  validateFn: refuseOtherIds,
-});
+const schema = withIdForms(
+  buildSchemaSync({
+    resolvers: [Things],
+    container: { get: (target) => resolvers.get(target) },
+    validateFn: refuseOtherIds,
+  }),
+  [KEY_ID],
+);
 const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {
   now: Date.now,
