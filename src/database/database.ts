@@ -8,7 +8,17 @@ export interface Statement {
   readonly text: string;
 }
 
-export type Written<Row> = (rows: readonly Row[]) => void;
+/** Publishes changes to the listeners once the transaction that makes them is committed. */
+export interface ChangePublisher {
+  /** Announces a change. A change that is rolled back is never published. */
+  changed(change: Change): void;
+}
+
+/**
+ * Called with the rows that a single-statement write has returned, even if the caller has stopped waiting. The statement is a
+ * transaction of its own, so its changes are announced to `changes`, as those of other transactions to the transaction.
+ */
+export type Written<Row> = (rows: readonly Row[], changes: ChangePublisher) => void;
 
 /**
  * Runs statements, either directly on the database or inside a transaction. Services take a session as their first argument,
@@ -26,7 +36,7 @@ export interface Session {
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
    * Runs one statement that writes.
-   * @param written called with the returned rows after the write, even if the caller has stopped waiting.
+   * @param written announces the changes that the write makes.
    * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if the write may have succeeded; otherwise the
    * driver's error.
    */
@@ -40,11 +50,9 @@ export interface Session {
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Returns a session for the same caller with a new deadline. Each event of a subscription needs such a session. */
   renewed(): Session;
-  /** Notifies listeners of a change after the change is committed. A change that is rolled back is never reported. */
-  changed(change: Change): void;
 }
 
-export interface Transaction extends Session {
+export interface Transaction extends Session, ChangePublisher {
   /** The Prisma models. */
   readonly prisma: Prisma.TransactionClient;
 }
@@ -53,7 +61,7 @@ export interface Transaction extends Session {
  * An open database. Statements that run directly on the database belong to no request. Each of these statements has a new
  * deadline.
  */
-export interface Database extends Session {
+export interface Database extends Session, ChangePublisher {
   /** Human-readable description: `embedded PostgreSQL 18 in ./data`. */
   readonly description: string;
   /** Listeners to the changes made through this database. */

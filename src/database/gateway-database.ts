@@ -46,7 +46,8 @@ export class GatewayDatabase implements Database {
     written?: Written<Row>,
     work = this.work,
   ): Promise<Row[]> {
-    return this.engine.run(work, { statement, values, kind: 'write', written });
+    const onWritten = written && ((rows: readonly Row[]) => written(rows, this));
+    return this.engine.run(work, { statement, values, kind: 'write', onWritten });
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
@@ -94,10 +95,6 @@ class WorkSession implements Session {
   renewed(): Session {
     return new WorkSession(this.database, { ...this.work, deadline: new Deadline(this.work.deadline.ms) });
   }
-
-  changed(change: Change): void {
-    this.database.changed(change);
-  }
 }
 
 /** A session inside an open transaction. */
@@ -119,7 +116,7 @@ class TransactionSession implements Transaction {
 
   async write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
     const rows = await this.query<Row>(statement, values);
-    written?.(rows);
+    written?.(rows, this);
     return rows;
   }
 
@@ -144,8 +141,8 @@ export interface Command<Row> {
   readonly statement: Statement;
   readonly values: readonly unknown[];
   readonly kind: StatementKind;
-  /** See {@link Session.write}. */
-  readonly written?: Written<Row>;
+  /** Called after the write, even if the caller has stopped waiting. */
+  readonly onWritten?: (rows: readonly Row[]) => void;
 }
 
 /** A transaction in progress. After the transaction has ended, or after its deadline, its statements are rejected. */

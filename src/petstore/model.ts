@@ -1,4 +1,4 @@
-import type { Change, Session } from '../database/database';
+import type { Change, ChangePublisher } from '../database/database';
 import type { Category, Inventory, Order, Pet } from '../database/generated/client';
 import { COLUMNS } from '../database/generated/columns';
 import { nodeIdOf, sortOrders, type Table } from '../database/reading/table';
@@ -19,12 +19,12 @@ export interface Topics {
   inventory: InventoryRow;
 }
 
-/** Publishes a change to subscribers once the session's transaction commits. */
+/** Announces a change to the transaction that makes it. Subscribers get the change once the transaction is committed. */
 export function announceChange<T extends keyof Topics>(
-  session: Session,
+  transaction: ChangePublisher,
   change: Change<Topics[T]> & { topic: T },
 ): void {
-  session.changed(change);
+  transaction.changed(change);
 }
 
 const { pets, categories, inventory: stock } = COLUMNS;

@@ -181,8 +181,8 @@ class ToyResolver {
   @Mutation(() => Toy, nullable('Adds a toy.'))
   async createToy(@Input(NewToy, 'The toy to create.') input: NewToy, @Ctx() { session }: Context) {
     const { name } = checkInput(NewToy, input);
-    const [toy] = await session.write<ToyRow>(INSERT, [name], ([written]) => {
-      if (written) session.changed({ topic: 'toy', kind: 'CREATED', id: written.id });
+    const [toy] = await session.write<ToyRow>(INSERT, [name], ([written], changes) => {
+      if (written) changes.changed({ topic: 'toy', kind: 'CREATED', id: written.id });
     });
     return toy;
   }

@@ -142,10 +142,10 @@ export class Connections implements Engine {
 
   /** Runs a statement on a connection from the pool. The connection runs nothing else at the same time. */
   private async runAlone<Row>(work: Work, command: Command<Row>, values: unknown[]): Promise<Row[]> {
-    const { statement, kind, written } = command;
+    const { statement, kind, onWritten } = command;
     const client = await this.pool.take(work);
     const running = runPrepared<Row>(client, this.kept(statement), values, (isSpent) => client.release(isSpent));
-    if (written) running.then(written, () => undefined);
+    if (onWritten) running.then(onWritten, () => undefined);
     const isSent = () => kind === 'write' && !this.server.isDropped(client);
     return settled(running, work.deadline, isSent, !this.server.isRemote).catch(this.rethrow);
   }

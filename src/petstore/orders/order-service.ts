@@ -70,11 +70,11 @@ export class OrderService {
   async place(session: Session, input: NewOrder): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NewOrder, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false };
-    const write = insertOrder(session, order, ([placed]) => {
+    const write = insertOrder(session, order, ([placed], changes) => {
       if (!placed) return;
-      announceChange(session, { topic: 'order', kind: 'CREATED', id: placed.id });
+      announceChange(changes, { topic: 'order', kind: 'CREATED', id: placed.id });
       if (petId !== null && placed.reserved > 0)
-        announceChange(session, { topic: 'inventory', kind: 'UPDATED', id: petId });
+        announceChange(changes, { topic: 'inventory', kind: 'UPDATED', id: petId });
     });
     const placed = await refusing(write, unknownPet(petId));
     if (!placed) throw insufficientStock(order, await stockBelow(session, order));

@@ -56,9 +56,7 @@ export class PetService {
    */
   async create(session: Session, input: NewPet): Promise<PetRow> {
     const { name, status, categoryId } = checkInput(NewPet, input);
-    const write = insertPet(session, { name, status: status ?? 'available', categoryId }, ([pet]) => {
-      if (pet) announceChange(session, { topic: 'pet', kind: 'CREATED', id: pet.id });
-    });
+    const write = insertPet(session, { name, status: status ?? 'available', categoryId });
     return refusing(write, unknownCategory(categoryId));
   }
 
@@ -107,13 +105,17 @@ export class PetService {
   }
 }
 
+const announceCreated: Written<InsertedPet> = ([pet], changes) => {
+  if (pet) announceChange(changes, { topic: 'pet', kind: 'CREATED', id: pet.id });
+};
+
 function unknownCategory(id: bigint) {
   return { 'foreign-key': () => unknownReference('input.categoryId', 'Category', id) };
 }
 
-/** Inserts a pet. The foreign key is violated if the category does not exist. @param written see {@link Session.write}. */
-async function insertPet(session: Session, pet: Omit<Pet, 'id'>, written: Written<InsertedPet>): Promise<Pet> {
+/** Inserts a pet. The foreign key is violated if the category does not exist. */
+async function insertPet(session: Session, pet: Omit<Pet, 'id'>): Promise<Pet> {
   const values = PET_ROW.fields.map((field) => pet[field]);
-  const [inserted] = await session.write<InsertedPet>(INSERT_PET, values, written);
+  const [inserted] = await session.write(INSERT_PET, values, announceCreated);
   return { ...(inserted as InsertedPet), ...pet };
 }
