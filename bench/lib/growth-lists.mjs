@@ -2,7 +2,7 @@ import pg from 'pg';
 
 const { countRows, countRowsByParent } = await import('../../dist/database/reading/count.js');
 const tables = await import('../../dist/petstore/model.js');
-const { selectPage, selectPages } = await import('../../dist/database/reading/select-page.js');
+const { selectPage, selectPages } = await import('../../dist/database/reading/select.js');
 
 const CATEGORIES = 50;
 /** A category with one pet. */

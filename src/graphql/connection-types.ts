@@ -2,8 +2,8 @@ import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import { MOST_COUNTED } from '../database/reading/count';
 import type { Connection } from './connection';
 import { WEIGHTS, Weighs } from './cost-directives';
+import { nullable } from './directives';
 import { CountRelation } from './enums';
-import { nullable } from './nullable';
 
 @ObjectType({ simpleResolvers: true, description: "A page's position in its list." })
 export class PageInfo {

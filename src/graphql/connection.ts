@@ -2,7 +2,7 @@ import type { Session } from '../database/database';
 import { countRows, countRowsByParent, NOTHING, type Total } from '../database/reading/count';
 import type { Filters } from '../database/reading/criteria';
 import { decodeCursor, encodeCursor, listTag } from '../database/reading/cursor';
-import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select-page';
+import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select';
 import type { FieldSelection, JsonText, PageQuery, PageSelection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
 import { Checks, PAGE_SIZE, SEARCH } from '../errors/inputs';

@@ -123,3 +123,8 @@ export function errorsOf({ astNode }: Partial<Pick<GraphQLField<unknown, unknown
   const codes = directive?.arguments?.[0]?.value;
   return codes?.kind === Kind.LIST ? codes.values.flatMap((code) => (code.kind === Kind.ENUM ? code.value : [])) : [];
 }
+
+/** The options of a field or an argument that may be null. */
+export function nullable(description: string) {
+  return { nullable: true, description } as const;
+}

@@ -21,8 +21,7 @@ import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './le
 import { type Operation, OperationCache } from './operation';
 import type { OperationQueue, Release } from './operation-queue';
 import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outcome';
-import { RunningSubscription } from './running-subscription';
-import { SharedResults } from './shared-results';
+import { RunningSubscription, SharedResults } from './running-subscription';
 
 export interface ExecutorOptions {
   /** Milliseconds since the Unix epoch. */

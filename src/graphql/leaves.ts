@@ -14,7 +14,7 @@ import {
   isObjectType,
   Kind,
 } from 'graphql';
-import { isWritable } from '../database/reading/json';
+import { isWritable } from '../database/reading/json-writer';
 import { isReadInOrder } from '../database/reading/page-statement';
 import {
   type EdgeMember,

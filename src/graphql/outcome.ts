@@ -1,5 +1,5 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { TooManyBytes } from '../database/reading/bounded-rows';
+import { TooManyBytes } from '../database/reading/select';
 import { type Problem, ProblemError, problemOf } from '../errors/errors';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Notice } from './annotations';

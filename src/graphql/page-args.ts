@@ -2,8 +2,8 @@ import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
 import { PageSize } from './bounds';
 import { DEFAULT_PAGE, type PageArgs as Page } from './connection';
 import { WEIGHTS, Weighs } from './cost-directives';
+import { nullable } from './directives';
 import { SortDirection } from './enums';
-import { nullable } from './nullable';
 
 @ArgsType()
 export class PageArgs {

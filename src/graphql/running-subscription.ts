@@ -1,9 +1,10 @@
 import type { FormattedExecutionResult } from 'graphql';
+import type { Session } from '../database/database';
 import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
 import type { Notice } from './annotations';
+import { Loaders } from './context';
 import { type ResponseContext, refusal } from './outcome';
-import type { Computation } from './shared-results';
 
 type Answer = IteratorResult<FormattedExecutionResult, undefined>;
 
@@ -78,4 +79,87 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
 function tooSlow(): ProblemError {
   const message = 'Events arrived faster than they were read. Subscribe again and reload the data.';
   return new ProblemError('SERVICE_UNAVAILABLE', message);
+}
+
+/** The session and data loaders that all computations for one event share, so that related rows are read only once. */
+export interface EventReads {
+  readonly session: Session;
+  readonly loaders: Loaders;
+}
+
+/** A result that one subscriber waits for. */
+export interface Computation<Result> {
+  readonly result: Promise<Result>;
+  /** To be called at most once, when the subscriber leaves. */
+  leave(): void;
+}
+
+interface Shared<Result> {
+  readonly result: Promise<Result>;
+  /** Number of subscribers that have not left. */
+  waiting: number;
+  isDone: boolean;
+}
+
+interface EventResults<Result> {
+  readonly reads: EventReads;
+  readonly byWork: Map<string, Shared<Result>>;
+}
+
+/**
+ * Computes the response to an event once for all subscribers that need the same response. The computations for an event are
+ * cancelled when no subscriber waits for any of them. A result is kept as long as the event object, which is freed when the
+ * last subscriber has read it.
+ */
+export class SharedResults<Result> {
+  private readonly events = new WeakMap<object, EventResults<Result>>();
+
+  /**
+   * @param work identifies the computation among all computations for the event.
+   * @param open returns a session for the event.
+   */
+  find(
+    event: object,
+    work: string,
+    open: () => Session,
+    compute: (reads: EventReads) => Promise<Result>,
+  ): Computation<Result> {
+    const results = this.resultsOf(event, open);
+    const { reads, byWork } = results;
+    const shared = byWork.get(work) ?? started(compute(reads), () => cancelUnwanted(results));
+    byWork.set(work, shared);
+    shared.waiting++;
+    const leave = () => {
+      shared.waiting--;
+      cancelUnwanted(results);
+    };
+    return { result: shared.result, leave };
+  }
+
+  /** The results for an event. After the session has ended, later computations get a new session and new loaders. */
+  private resultsOf(event: object, open: () => Session): EventResults<Result> {
+    const before = this.events.get(event);
+    if (before && !before.reads.session.work.deadline.reason) return before;
+    const results = { reads: { session: open(), loaders: new Loaders(true) }, byWork: before?.byWork ?? new Map() };
+    this.events.set(event, results);
+    return results;
+  }
+}
+
+function started<Result>(result: Promise<Result>, onDone: () => void): Shared<Result> {
+  const shared: Shared<Result> = { result, waiting: 0, isDone: false };
+  const done = () => {
+    shared.isDone = true;
+    onDone();
+  };
+  result.then(done, done);
+  return shared;
+}
+
+/** Cancels the unfinished computations if no subscriber waits for any of them. */
+function cancelUnwanted<Result>({ reads, byWork }: EventResults<Result>): void {
+  const unfinished = [...byWork].filter(([, { isDone }]) => !isDone);
+  if (!unfinished.length || unfinished.some(([, { waiting }]) => waiting > 0)) return;
+  for (const [work] of unfinished) byWork.delete(work);
+  reads.session.work.deadline.end();
 }

@@ -1,9 +1,8 @@
 import { Field, InputType, Int } from 'type-graphql';
 import { Count, NotNull, Quantity, SearchText, Text } from '../graphql/bounds';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
-import { Stability } from '../graphql/directives';
+import { nullable, Stability } from '../graphql/directives';
 import { JsonSchema } from '../graphql/json-schema';
-import { nullable } from '../graphql/nullable';
 import { orderByOf, pageArgsOf } from '../graphql/page-args';
 import { DateTime, Id } from '../graphql/scalars';
 import { CategorySortField, InventorySortField, OrderSortField, PetSortField, PetStatus } from './enums';

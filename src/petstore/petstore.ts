@@ -3,7 +3,7 @@ import type { Tag } from '../rest/rest-route';
 import { CategoryResolver } from './categories/category-resolver';
 import { CATEGORY_ROUTES } from './categories/category-routes';
 import { CategoryService } from './categories/category-service';
-import { ChangeResolver } from './changes';
+import { ChangeResolver } from './change-resolver';
 import { PETSTORE_ERRORS } from './errors';
 import { InventoryResolver } from './inventory/inventory-resolver';
 import { INVENTORY_ROUTES } from './inventory/inventory-routes';

@@ -1,6 +1,6 @@
 import type { Session } from '../../src/database/database';
 import { Deadline, UNWANTED } from '../../src/database/deadline';
-import { type EventReads, SharedResults } from '../../src/graphql/shared-results';
+import { type EventReads, SharedResults } from '../../src/graphql/running-subscription';
 
 const EVENT = {};
 

@@ -1,9 +1,20 @@
-import type { Query } from './bounded-rows';
+import type { Statement } from '../database';
 import { areIntervals, type Criteria, conditionsOf, criteriaOf, type Filters, where } from './criteria';
 import type { Projection } from './projection';
 import type { Bound, PageQuery } from './selection';
 import type { Values } from './statement-values';
 import { type Column, columnOf, orderOf, type Table } from './table';
+
+/** A query and how to run it. */
+export interface Query {
+  /** SQL that selects the rows in the order of the result. */
+  readonly rows: string;
+  /** Whether the query reads only a few rows through an index. Such a query may run on a shared connection. */
+  readonly isShort: boolean;
+  readonly isPlannedByValues: boolean;
+  /** The statement for `rows`, if it already exists. */
+  readonly statement?: Statement;
+}
 
 /** Maximum number of rows of a read on a shared connection. */
 export const SHORT = 500;

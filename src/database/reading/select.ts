@@ -1,12 +1,19 @@
 import type { Session, Statement } from '../database';
-import { statement as statementOf } from '../statement';
-import { boundedRows, boundedTexts } from './bounded-rows';
-import { JsonWriter } from './json';
-import { SHORT } from './page-statement';
+import { statementFor, statement as statementOf } from '../statement';
+import { JsonWriter } from './json-writer';
+import { pageStatement, parentsOf, type Query, SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
-import { type FieldSelection, JsonText, type Nested, type RowJson, type RowSelection } from './selection';
+import {
+  type FieldSelection,
+  JsonText,
+  type Nested,
+  type PageJson,
+  type PageQuery,
+  type RowJson,
+  type RowSelection,
+} from './selection';
 import { Values } from './statement-values';
-import { columnOf, joinsOf, type Table } from './table';
+import { columnOf, joinsOf, orderOf, type Table } from './table';
 
 /** Reads rows by their ids. The map has no entry for an id without a row. */
 export async function selectByIds<Row>(
@@ -86,4 +93,159 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
     }
     return known;
   };
+}
+
+/** The rows of a statement exceed their maximum size. */
+export class TooManyBytes extends Error {}
+
+/**
+ * Reads rows, with a total size of at most `session.work.maxStatementBytes`, since larger results would fill the process's
+ * memory. If `most` is within the limit, the statement runs unchanged. Otherwise the database adds up the sizes of the rows,
+ * and stops sending rows when the sum exceeds the limit.
+ * @param most the maximum size of all rows in bytes, if every text has its maximum length.
+ * @throws TooManyBytes
+ */
+export function boundedRows<Row>(
+  session: Session,
+  read: Query,
+  values: readonly unknown[],
+  most: number,
+): Promise<Row[]> {
+  const { maxStatementBytes = Infinity } = session.work;
+  if (most > maxStatementBytes) return countedRows(session, read, values, maxStatementBytes);
+  return session.query<Row>(read.statement ?? statementFor(read.rows, read.isPlannedByValues), values, read.isShort);
+}
+
+/**
+ * Reads one row of text columns that are never null. Returns `undefined` if there is no row. If `most` exceeds
+ * `session.work.maxStatementBytes`, the database measures the texts first, and sends none if they are too large.
+ * @param columns the names of the text columns.
+ * @param most the total size of the texts in bytes, if each has its maximum length.
+ * @throws TooManyBytes
+ */
+export async function boundedTexts<Column extends string>(
+  session: Session,
+  read: Query,
+  columns: readonly Column[],
+  values: readonly unknown[],
+  most: number,
+): Promise<Readonly<Record<Column, string>> | undefined> {
+  const { maxStatementBytes = Infinity } = session.work;
+  let statement = read.statement ?? statementFor(read.rows, read.isPlannedByValues);
+  if (most > maxStatementBytes) {
+    const texts = columns.map((name) => `case when bytes <= ${maxStatementBytes} then ${name} end as ${name}`);
+    const sized = `select read.*, octet_length(read::text) as bytes from (${read.rows}) as read`;
+    const bounded = `select ${texts.join(', ')} from (${sized}) as sized`;
+    statement = statementFor(bounded, read.isPlannedByValues);
+  }
+  const [row] = await session.query<Record<Column, string | null>>(statement, values, read.isShort);
+  const [first] = columns;
+  if (row && first !== undefined && row[first] === null)
+    throw new TooManyBytes(`the texts of a statement exceed ${maxStatementBytes} bytes`);
+  return row as Record<Column, string> | undefined;
+}
+
+async function countedRows<Row>(
+  session: Session,
+  read: Query,
+  values: readonly unknown[],
+  maxStatementBytes: number,
+): Promise<Row[]> {
+  const counted = `select * from (
+select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
+from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${maxStatementBytes}`;
+  const statement = statementFor(counted, read.isPlannedByValues);
+  const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values, false);
+  if ((found.at(-1)?.$bytes ?? 0) > maxStatementBytes)
+    throw new TooManyBytes(`the rows of a statement exceed ${maxStatementBytes} bytes`);
+  for (const row of found) {
+    delete row.$bytes;
+    delete row.$own;
+  }
+  return found;
+}
+
+/** The rows of a page. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** Whether more rows follow the page in the direction of reading. */
+  readonly isMore: boolean;
+}
+
+/** Reads one page. */
+export async function selectPage<Row>(
+  session: Session,
+  table: Table<Row>,
+  page: PageQuery,
+  selection?: FieldSelection,
+): Promise<Page<Row>> {
+  const values = new Values();
+  const projection = projectionOf(table, selection, orderOf(table, page.order).field);
+  const select = pageStatement(table, projection, oneMore(page), values);
+  const rows = await boundedRows<Row>(session, select, values.list, page.limit * projection.mostBytes);
+  return pageOfRows(page, projection.shape(rows));
+}
+
+/** Reads one page as JSON. Returns the JSON text of each member, by the key of the member. */
+export async function selectPageAsJson<Row>(
+  session: Session,
+  table: Table<Row>,
+  query: PageQuery,
+  json: PageJson,
+  nested: Nested | undefined,
+): Promise<Readonly<Record<string, JsonText>>> {
+  const values = new Values();
+  const { members, from, isShort, isPlannedByValues, mostBytes, mostRows } = new JsonWriter(values, nested).page(
+    table,
+    json,
+    query,
+  );
+  const texts = members.map(({ text }, index) => `${text} as t${index}`);
+  const read = {
+    rows: `select ${texts.join(', ')}${from}`,
+    isShort: isShort && mostRows <= SHORT,
+    isPlannedByValues,
+  };
+  const columns = members.map((_, index) => `t${index}`);
+  const row = await boundedTexts(session, read, columns, values.list, mostBytes);
+  const page: Record<string, JsonText> = Object.create(null);
+  for (const [index, { key }] of members.entries()) page[key] = new JsonText(row?.[`t${index}`] ?? 'null');
+  return page;
+}
+
+/**
+ * Reads the same page for each of many parents, in one statement.
+ * @param field the field that contains the id of the parent.
+ */
+export async function selectPages<Row>(
+  session: Session,
+  table: Table<Row>,
+  field: string,
+  ids: readonly bigint[],
+  page: PageQuery,
+  selection?: FieldSelection,
+): Promise<Map<bigint, Page<Row>>> {
+  const values = new Values();
+  const [parents, filters] = parentsOf(table, field, ids, page.filters, values);
+  const projection = projectionOf(table, selection, orderOf(table, page.order).field, field);
+  const select = pageStatement(table, projection, oneMore({ ...page, filters }), values, parents);
+  // A lateral join is a nested loop, which preserves the order of each parent's rows.
+  const ofEach = `select page.* from ${parents.rows} as parent(id) cross join lateral (${select.rows}) as page`;
+  const most = page.limit * parents.count * projection.mostBytes;
+  const rows = await boundedRows<Row>(session, { ...select, rows: ofEach }, values.list, most);
+  const found = new Map(ids.map((id): [bigint, Row[]] => [id, []]));
+  for (const row of projection.shape(rows)) found.get(row[field as keyof Row] as bigint)?.push(row);
+  return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));
+}
+
+/** The page with its limit raised by one. The extra row shows whether more rows follow. */
+function oneMore(page: PageQuery): PageQuery {
+  return { ...page, limit: page.limit + 1 };
+}
+
+/** @param rows the rows in the order in which they were read, with the extra row last. The function modifies this array. */
+function pageOfRows<Row>({ limit, backward }: PageQuery, rows: Row[]): Page<Row> {
+  const isMore = rows.length > limit;
+  if (isMore) rows.pop();
+  return { rows: backward ? rows.reverse() : rows, isMore };
 }

@@ -1,8 +1,7 @@
 import { Arg, Field, InputType, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import type { ChangeEvent } from '../events/hub';
 import { ChangeKind, Changes, is, isIn } from '../graphql/changes';
-import { Counted, Requires, Stability } from '../graphql/directives';
-import { nullable } from '../graphql/nullable';
+import { Counted, nullable, Requires, Stability } from '../graphql/directives';
 import { Id } from '../graphql/scalars';
 import { PetStatus } from './enums';
 import type { InventoryRow, OrderRow, PetRow } from './model';
