@@ -8,8 +8,7 @@ import { UsageRecorder } from '../access/usage';
 import { UsageService } from '../access/usage-service';
 import type { Change, Database } from '../database/database';
 import { reasonOf } from '../database/failures';
-import type { Column } from '../database/reading/table';
-import { Hub, type RowLoaders } from '../events/hub';
+import { Hub } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
 import { costLimits } from '../graphql/cost';
 import { type DocumentLimits, Documents } from '../graphql/documents';
@@ -23,7 +22,7 @@ import { Drain } from '../http/drain';
 import { FailureLog } from '../http/failure-log';
 import { LiveOperations } from '../http/live/live-operations';
 import { createLogger } from '../http/logger';
-import { Metrics } from '../http/metrics';
+import { type Exposition, Metrics } from '../http/metrics';
 import { OF_WORKERS } from '../http/metrics-route';
 import { RequestsInProgress } from '../http/requests-in-progress';
 import { type ConnectionLimits, createServer } from '../http/server';
@@ -33,7 +32,7 @@ import { LookUps } from '../rate-limit/look-ups';
 import { RedisStore } from '../rate-limit/redis-store';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { connectForEvents, connectRedis, faultOf } from '../redis/redis-client';
-import type { ExampleWrite } from '../rest/domain';
+import type { Domains, ExampleWrite } from '../rest/domain';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareRoutes } from '../rest/prepared-route';
 import { methodAndPath } from '../rest/rest-route';
@@ -89,6 +88,7 @@ export async function createApp(
   }
 }
 
+/** The parts of the application, in the order in which they need each other. */
 async function compose(
   config: Config,
   database: Database,
@@ -97,72 +97,44 @@ async function compose(
   opened: Opened,
 ): Promise<App> {
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
-  const usage = createUsage(database, logger, now);
-  opened.push(() => usage.recorder.stop());
-  const limits = await createLimiter(config, logger, now, usage.recorder.count);
-  opened.push(() => limits.close());
-  await limits.start();
-  const failures = new FailureLog(logger, 'API keys could not be looked up');
-  opened.push(() => failures.close());
-  const keys = new KeyCache(database, {
-    now,
-    lookUpMs: config.REQUEST_TIMEOUT_MS,
-    lookUps: new LookUps(limits),
-    onFailure: (error) => failures.add(error),
-  });
+  const usage = openUsage(database, logger, now, opened);
+  const limits = await openLimiter(config, logger, now, usage.recorder.count, opened);
+  const keys = openKeys(config, database, limits, logger, now, opened);
   const apiKeys = new ApiKeyService(keys, now);
   const domains = domainsOf({ apiKeys, limits, usage: usage.service });
   const { tables, errors, rest } = domains;
-  const columns = tables.flatMap((table) => Object.entries(table.columns));
-  const events = await createEvents(config, database, { loaders: domains.rowLoaders(database), columns }, logger);
-  opened.push(() => events.close());
-  await events.relay?.start();
-  const parts: SchemaParts = { ...domains, subscribe: (topic, filter) => events.hub.subscribe(topic, filter) };
-  const schema = await (config.SUBGRAPH ? domains.buildSubgraph(parts) : buildSchema(parts));
+  const events = await openEvents(config, database, domains, logger, opened);
+  const schema = await createSchema(config, domains, events.hub);
+  const routes = prepareRoutes(schema, rest);
+  const document = openApiDocument(routes, rest, errors);
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_IN_PROGRESS);
   const queue = new OperationQueue((caller) => requests.unsent.rejectionOf(caller));
   const documents = createDocuments(config, schema, queue);
-  const executor = new Executor(schema, {
-    queue,
-    now,
-    costs: costLimits(config.GRAPHQL_MAX_COST),
-    tables: new Map(tables.map((table) => [table.type, table])),
-    maxResponseBytes: config.MAX_RESPONSE_BYTES,
-  });
+  const executor = createExecutor(config, schema, tables, queue, now);
   const { ADMIN_API_KEY: given } = config;
   const isGivenFirst = given !== undefined && (await ensureAdminKey(database, given, now())) !== undefined;
   const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
   const { uses } = executor;
   const metrics = new Metrics(metricsOf({ database, limits, requests, uses, live, usage: usage.recorder, ...events }));
-  const routes = prepareRoutes(schema, rest);
-  const document = openApiDocument(routes, rest, errors);
   const server = await createServer({
+    ...serverSettings(config),
+    now,
+    logger,
     database,
+    keys,
+    anonymousCaller: (address) => anonymousCaller(address, config.ANONYMOUS_ACCESS),
+    limits,
+    requests,
+    errors,
     executor,
     documents,
     live,
-    keys,
-    limits,
-    now,
-    requests,
-    accessLog: new AccessLog(logger, metrics),
-    exposition: config.METRICS_PORT === undefined ? (config.WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics) : undefined,
-    anonymousCaller: (address) => anonymousCaller(address, config.ANONYMOUS_ACCESS),
     routes,
     portal: createPortal({ document, schema }),
-    errors,
-    logger,
-    connections: connectionLimits(config),
-    // Twice the response size, because rows contain ids and keys in addition to the selected columns.
-    maxStatementBytes: 2 * config.MAX_RESPONSE_BYTES,
-    corsOrigins: config.CORS_ORIGINS,
-    trustProxy: config.TRUST_PROXY,
+    accessLog: new AccessLog(logger, metrics),
+    exposition: expositionOnMainPort(config, metrics),
   });
-  const stopDeleting = deleteExpiredResponses(database, {
-    now,
-    onError: (error) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted'),
-  });
-  opened.push(stopDeleting);
+  startCleaning(database, logger, now, opened);
   for (const close of opened) server.addHook('onClose', close);
   const firstAdminKey = async (): Promise<FirstAdminKey | undefined> => {
     if (given !== undefined) return isGivenFirst ? {} : undefined;
@@ -185,6 +157,23 @@ export function documentLimits({ GRAPHQL_MAX_TOKENS, GRAPHQL_MAX_DEPTH }: Config
   return { tokens: GRAPHQL_MAX_TOKENS, depth: GRAPHQL_MAX_DEPTH };
 }
 
+/** The options of the server that are settings. */
+function serverSettings(config: Config) {
+  return {
+    connections: connectionLimits(config),
+    // Twice the response size, because rows contain ids and keys in addition to the selected columns.
+    maxStatementBytes: 2 * config.MAX_RESPONSE_BYTES,
+    corsOrigins: config.CORS_ORIGINS,
+    trustProxy: config.TRUST_PROXY,
+  };
+}
+
+/** The metrics for `/metrics` on the main port; `undefined` if metrics have a port of their own. */
+function expositionOnMainPort({ METRICS_PORT, WEB_CONCURRENCY }: Config, metrics: Metrics): Exposition | undefined {
+  if (METRICS_PORT !== undefined) return undefined;
+  return WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics;
+}
+
 function connectionLimits(config: Config): ConnectionLimits {
   const {
     MAX_CONNECTIONS: maxConnections,
@@ -203,8 +192,35 @@ function createDocuments(config: Config, schema: GraphQLSchema, queue: Operation
   return new Documents(schema, bounds.limits, queue, path ? TrustedDocuments.read(path, bounds) : undefined, only);
 }
 
-/** Creates the recorder of usage, and the service that queries the recorded usage. */
-function createUsage(database: Database, logger: FastifyBaseLogger, now: () => number) {
+async function createSchema({ SUBGRAPH }: Config, domains: Domains, hub: Hub): Promise<GraphQLSchema> {
+  const parts: SchemaParts = { ...domains, subscribe: (topic, filter) => hub.subscribe(topic, filter) };
+  return SUBGRAPH ? domains.buildSubgraph(parts) : buildSchema(parts);
+}
+
+function createExecutor(
+  config: Config,
+  schema: GraphQLSchema,
+  tables: Domains['tables'],
+  queue: OperationQueue,
+  now: () => number,
+): Executor {
+  return new Executor(schema, {
+    queue,
+    now,
+    costs: costLimits(config.GRAPHQL_MAX_COST),
+    tables: new Map(tables.map((table) => [table.type, table])),
+    maxResponseBytes: config.MAX_RESPONSE_BYTES,
+  });
+}
+
+/** Deletes expired idempotency responses until the server closes. */
+function startCleaning(database: Database, logger: FastifyBaseLogger, now: () => number, opened: Opened): void {
+  const onError = (error: unknown) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted');
+  opened.push(deleteExpiredResponses(database, { now, onError }));
+}
+
+/** Opens the recorder of usage, and the service that queries the recorded usage. */
+function openUsage(database: Database, logger: FastifyBaseLogger, now: () => number, opened: Opened) {
   const recorder = new UsageRecorder(database, {
     now,
     onState: (error) =>
@@ -212,17 +228,50 @@ function createUsage(database: Database, logger: FastifyBaseLogger, now: () => n
         ? logger.info('usage is saved again')
         : logger.warn({ reason: reasonOf(error) }, 'usage could not be saved; it is kept in memory meanwhile'),
   });
+  opened.push(() => recorder.stop());
   return { recorder, service: new UsageService(recorder, now) };
+}
+
+/** Opens the cache of API keys. It reports look-ups that fail. */
+function openKeys(
+  config: Config,
+  database: Database,
+  limits: Limiter,
+  logger: FastifyBaseLogger,
+  now: () => number,
+  opened: Opened,
+): KeyCache {
+  const failures = new FailureLog(logger, 'API keys could not be looked up');
+  opened.push(() => failures.close());
+  return new KeyCache(database, {
+    now,
+    lookUpMs: config.REQUEST_TIMEOUT_MS,
+    lookUps: new LookUps(limits),
+    onFailure: (error) => failures.add(error),
+  });
 }
 
 /** The fraction of each quota that an instance grants while Redis is unreachable. Its workers share this fraction. */
 const FALLBACK_FRACTION = 0.5;
 
 /**
- * Creates the limiter. With `REDIS_URL`, it counts in Redis. While Redis is unreachable, even at the start, it counts in
+ * Opens the limiter. With `REDIS_URL`, it counts in Redis. While Redis is unreachable, even at the start, it counts in
  * memory. Without `REDIS_URL`, it always counts in memory.
  * @throws Error if Redis rejects this client.
  */
+async function openLimiter(
+  config: Config,
+  logger: FastifyBaseLogger,
+  now: () => number,
+  onUsage: OnUsage,
+  opened: Opened,
+): Promise<Limiter> {
+  const limits = await createLimiter(config, logger, now, onUsage);
+  opened.push(() => limits.close());
+  await limits.start();
+  return limits;
+}
+
 async function createLimiter(
   config: Config,
   logger: FastifyBaseLogger,
@@ -252,50 +301,38 @@ interface Events {
   readonly hub: Hub;
   /** `undefined` without Redis. */
   readonly relay: RedisRelay | undefined;
-  close(): void;
-}
-
-/** The loaders of current rows, by topic, and the columns of all tables. */
-interface Topics {
-  readonly loaders: RowLoaders;
-  readonly columns: readonly (readonly [field: string, Column])[];
 }
 
 /**
  * Delivers committed changes to the subscribers of this process, and through Redis to the subscribers of other processes.
+ * @throws Error if Redis rejects this client.
  */
-async function createEvents(
+async function openEvents(
   config: Config,
   database: Database,
-  { loaders, columns }: Topics,
+  domains: Domains,
   logger: FastifyBaseLogger,
+  opened: Opened,
 ): Promise<Events> {
-  const hub = new Hub(loaders);
-  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, columns, logger) : undefined;
+  const hub = new Hub(domains.rowLoaders(database));
+  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, domains, logger) : undefined;
   const publish = (change: Change) => {
     hub.notify(change);
     relay?.publish(change);
   };
   database.listeners.add(publish);
-  return {
-    hub,
-    relay,
-    close: () => {
-      database.listeners.delete(publish);
-      relay?.close();
-    },
-  };
+  opened.push(() => {
+    database.listeners.delete(publish);
+    relay?.close();
+  });
+  await relay?.start();
+  return { hub, relay };
 }
 
-async function createRelay(
-  url: string,
-  hub: Hub,
-  columns: Topics['columns'],
-  logger: FastifyBaseLogger,
-): Promise<RedisRelay> {
+async function createRelay(url: string, hub: Hub, { tables }: Domains, logger: FastifyBaseLogger): Promise<RedisRelay> {
   const [publisher, subscriber] = await Promise.all([connectForEvents(url), connectForEvents(url)]);
   return new RedisRelay(publisher, subscriber, {
-    columns,
+    columns: tables.flatMap((table) => Object.entries(table.columns)),
     notify: hub.notify,
     hasSubscribers: () => hub.subscribers > 0,
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
