@@ -187,27 +187,27 @@ class TreeReader {
     const texts = new Set<string>();
     const members = fields.map((selected): RowMember => {
       const { key, field, selection } = selected;
-      if (field.name === '__typename') return { key, constant: table.type };
+      if (field.name === '__typename') return { kind: 'constant', key, constant: table.type };
       if (!selection) {
         if (field.args.length || !isWritable(table, field.name) || texts.has(field.name)) throw NOT_PLAIN;
         // A text must not be selected under several aliases, since the database would write the text several times in every
         // row.
         if (table.columns[field.name]?.kind === 'text') texts.add(field.name);
-        return { key, column: field.name };
+        return { kind: 'column', key, column: field.name };
       }
       const relation = table.relations[field.name];
       if (relation && !field.args.length)
-        return { key, relation: field.name, row: this.row(relation.table(), selection) };
+        return { kind: 'relation', key, relation: field.name, row: this.row(relation.table(), selection) };
       const pages = table.pages?.[field.name];
       if (!pages || !isPageType(field.type)) throw NOT_PLAIN;
       const other = pages.table();
       const page = this.page(other, selection);
       this.pages.push({ page, table: other, field: selected });
-      return { key, pages: field.name, page };
+      return { kind: 'pages', key, pages: field.name, page };
     });
     // The SQL writes a comma before every member but the first, so the first member must never be omitted.
     const [first] = members;
-    const isSure = first && ('constant' in first || ('column' in first && first.column === table.idField));
+    const isSure = first?.kind === 'constant' || (first?.kind === 'column' && first.column === table.idField);
     if (this.format.nulls === 'omitted' && !isSure) throw NOT_PLAIN;
     return { ...this.format, members };
   }
@@ -217,17 +217,17 @@ class TreeReader {
       const inside = selection?.fields ?? [];
       switch (field.name) {
         case '__typename':
-          return { key, constant: coordinate.split('.')[0] ?? '' };
+          return { kind: 'constant', key, constant: coordinate.split('.')[0] ?? '' };
         case 'nodes':
-          return { key, nodes: this.row(table, { fields: inside }) };
+          return { kind: 'nodes', key, row: this.row(table, { fields: inside }) };
         case 'edges':
-          return { key, edges: inside.map((each) => this.edge(table, each)) };
+          return { kind: 'edges', key, members: inside.map((each) => this.edge(table, each)) };
         case 'pageInfo':
-          return { key, pageInfo: inside.map(pageInfoMember) };
+          return { kind: 'page-info', key, members: inside.map(pageInfoMember) };
         case 'totalCount':
-          return { key, total: 'count' };
+          return { kind: 'total-count', key };
         case 'totalCountRelation':
-          return { key, total: 'relation' };
+          return { kind: 'total-relation', key };
         default:
           throw NOT_PLAIN;
       }
@@ -236,18 +236,18 @@ class TreeReader {
   }
 
   private edge(table: Table<object>, { key, field, coordinate, selection }: SelectedField): EdgeMember {
-    if (field.name === '__typename') return { key, constant: coordinate.split('.')[0] ?? '' };
-    if (field.name === 'cursor') return { key, cursor: true };
-    if (field.name === 'node' && selection) return { key, node: this.row(table, selection) };
+    if (field.name === '__typename') return { kind: 'constant', key, constant: coordinate.split('.')[0] ?? '' };
+    if (field.name === 'cursor') return { kind: 'cursor', key };
+    if (field.name === 'node' && selection) return { kind: 'node', key, row: this.row(table, selection) };
     throw NOT_PLAIN;
   }
 }
 
 function pageInfoMember({ key, field, coordinate }: SelectedField): PageInfoMember {
   const { name } = field;
-  if (name === '__typename') return { key, constant: coordinate.split('.')[0] ?? '' };
+  if (name === '__typename') return { kind: 'constant', key, constant: coordinate.split('.')[0] ?? '' };
   if (name === 'hasNextPage' || name === 'hasPreviousPage' || name === 'startCursor' || name === 'endCursor')
-    return { key, info: name };
+    return { kind: 'info', key, info: name };
   throw NOT_PLAIN;
 }
 

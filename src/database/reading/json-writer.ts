@@ -82,7 +82,7 @@ export class JsonWriter {
       members: json.members.map((member) => ({ key: member.key, text: memberSql(member, rows, rowOf) })),
       rows,
       joins: joinsOf(table, relations),
-      hasTotal: json.members.some((member) => 'total' in member),
+      hasTotal: json.members.some(({ kind }) => kind === 'total-count' || kind === 'total-relation'),
     };
     // A shape with nested pages is not cached, since its SQL depends on the parameters of the request.
     if (this.nestedPages === nestedPages) remember(json, key, shape);
@@ -94,11 +94,18 @@ export class JsonWriter {
     const format = new Format();
     const omitsNulls = row.nulls === 'omitted';
     return format.object(row.members, (member, name) => {
-      if ('constant' in member) return format.append(name + JSON.stringify(member.constant));
-      if ('column' in member) return addColumn(format, name, columnIn(table, member.column), row);
-      if ('pages' in member) return format.append(name).add(this.pages(table, member.pages, member.page));
-      const { value, isNullable } = this.relation(table, member.relation, member.row, relations);
-      return isNullable ? format.addOptional(name, value, omitsNulls) : format.append(name).add(value);
+      switch (member.kind) {
+        case 'constant':
+          return format.append(name + JSON.stringify(member.constant));
+        case 'column':
+          return addColumn(format, name, columnIn(table, member.column), row);
+        case 'pages':
+          return format.append(name).add(this.pages(table, member.pages, member.page));
+        case 'relation': {
+          const { value, isNullable } = this.relation(table, member.relation, member.row, relations);
+          return isNullable ? format.addOptional(name, value, omitsNulls) : format.append(name).add(value);
+        }
+      }
     });
   }
 
@@ -161,20 +168,27 @@ function remember(json: PageJson, key: string, shape: PageShape): void {
 
 /** SQL that writes one member of a page as a JSON text. */
 function memberSql(member: PageMember, rows: PageRows, rowOf: (row: RowJson) => Format): string {
-  if ('constant' in member) return literal(JSON.stringify(member.constant));
-  if ('nodes' in member) return rows.list(rowOf(member.nodes));
-  if ('edges' in member) return rows.list(edgeFormat(member.edges, rows.cursor, rowOf));
-  if ('pageInfo' in member) return pageInfoSql(member.pageInfo, rows);
-  return member.total === 'count'
-    ? `least(total.count, ${MOST_COUNTED})::text`
-    : `case when total.count > ${MOST_COUNTED} then '"AT_LEAST"' else '"EQUAL"' end`;
+  switch (member.kind) {
+    case 'constant':
+      return literal(JSON.stringify(member.constant));
+    case 'nodes':
+      return rows.list(rowOf(member.row));
+    case 'edges':
+      return rows.list(edgeFormat(member.members, rows.cursor, rowOf));
+    case 'page-info':
+      return pageInfoSql(member.members, rows);
+    case 'total-count':
+      return `least(total.count, ${MOST_COUNTED})::text`;
+    case 'total-relation':
+      return `case when total.count > ${MOST_COUNTED} then '"AT_LEAST"' else '"EQUAL"' end`;
+  }
 }
 
 function edgeFormat(members: readonly EdgeMember[], cursor: string, rowOf: (row: RowJson) => Format): Format {
   const format = new Format();
   return format.object(members, (member, key) => {
-    if ('constant' in member) return format.append(key + JSON.stringify(member.constant));
-    if ('node' in member) return format.append(key).add(rowOf(member.node));
+    if (member.kind === 'constant') return format.append(key + JSON.stringify(member.constant));
+    if (member.kind === 'node') return format.append(key).add(rowOf(member.row));
     return format.append(`${key}"`).add({ sql: cursor, mostBytes: 2000, mostRows: 0 }).append('"');
   });
 }
@@ -182,7 +196,7 @@ function edgeFormat(members: readonly EdgeMember[], cursor: string, rowOf: (row:
 function pageInfoSql(members: readonly PageInfoMember[], rows: PageRows): string {
   const format = new Format();
   return format.object(members, (member, key) => {
-    if ('constant' in member) return format.append(key + JSON.stringify(member.constant));
+    if (member.kind === 'constant') return format.append(key + JSON.stringify(member.constant));
     return format.append(key).add({ sql: rows.info(member.info), mostBytes: 2000, mostRows: 0 });
   }).sql;
 }

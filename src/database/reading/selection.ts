@@ -73,6 +73,7 @@ export interface JsonFormat {
 
 /** A member that is the same in every object. */
 export interface Constant {
+  readonly kind: 'constant';
   readonly key: string;
   readonly constant: string;
 }
@@ -84,9 +85,9 @@ export interface RowJson extends JsonFormat {
 
 export type RowMember =
   | Constant
-  | { readonly key: string; readonly column: string }
-  | { readonly key: string; readonly relation: string; readonly row: RowJson }
-  | { readonly key: string; readonly pages: string; readonly page: PageJson };
+  | { readonly kind: 'column'; readonly key: string; readonly column: string }
+  | { readonly kind: 'relation'; readonly key: string; readonly relation: string; readonly row: RowJson }
+  | { readonly kind: 'pages'; readonly key: string; readonly pages: string; readonly page: PageJson };
 
 /** A page as JSON, with its members in order. */
 export interface PageJson {
@@ -95,16 +96,21 @@ export interface PageJson {
 
 export type PageMember =
   | Constant
-  | { readonly key: string; readonly nodes: RowJson }
-  | { readonly key: string; readonly edges: readonly EdgeMember[] }
-  | { readonly key: string; readonly pageInfo: readonly PageInfoMember[] }
-  | { readonly key: string; readonly total: 'count' | 'relation' };
+  | { readonly kind: 'nodes'; readonly key: string; readonly row: RowJson }
+  | { readonly kind: 'edges'; readonly key: string; readonly members: readonly EdgeMember[] }
+  | { readonly kind: 'page-info'; readonly key: string; readonly members: readonly PageInfoMember[] }
+  | { readonly kind: 'total-count'; readonly key: string }
+  | { readonly kind: 'total-relation'; readonly key: string };
 
 export type EdgeMember =
   | Constant
-  | { readonly key: string; readonly node: RowJson }
-  | { readonly key: string; readonly cursor: true };
+  | { readonly kind: 'node'; readonly key: string; readonly row: RowJson }
+  | { readonly kind: 'cursor'; readonly key: string };
 
 export type PageInfoMember =
   | Constant
-  | { readonly key: string; readonly info: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor' };
+  | {
+      readonly kind: 'info';
+      readonly key: string;
+      readonly info: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor';
+    };
