@@ -4,7 +4,7 @@ import { Deadline, Ended } from '../database/deadline';
 import { failureOf } from '../database/failures';
 import { statement } from '../database/statement';
 import { ProblemError } from '../errors/errors';
-import type { Keys, Origin } from '../http/caller';
+import type { Keys, Origin } from '../http/identification';
 import type { LookUps } from '../rate-limit/look-ups';
 import { type Account, keyCaller, type StoredKey } from './account';
 import { hasEnded, isSame, parseKey, type StoredSecrets, validUntil } from './key-format';

@@ -6,7 +6,7 @@ import type { Executor } from '../../graphql/executor';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
-import type { Keys } from '../caller';
+import type { Keys } from '../identification';
 
 /** A subscription that has started, or the response to any other operation. */
 export type LiveResult = RunningSubscription | Outcome;

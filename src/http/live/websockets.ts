@@ -18,7 +18,7 @@ import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { type AccessLog, type Incoming, isBanned } from '../access-log';
-import { type Keys, presentedKey, rejectKey } from '../caller';
+import { type Keys, presentedKey, rejectKey } from '../identification';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
