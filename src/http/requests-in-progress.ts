@@ -6,8 +6,7 @@ import { EventLoopLag } from './event-loop-lag';
 import { type UnsentResponse, UnsentResponses } from './unsent-responses';
 
 /**
- * One caller may have a quarter of the maximum number of requests in progress, or 16, whichever is greater (contract,
- * section 7).
+ * One caller may have a quarter of the maximum number of requests in progress, or 16, whichever is greater (docs/bounds.md).
  */
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;
@@ -27,15 +26,15 @@ const GRACE_MS = 1_000;
 const MAX_PIPELINED = 32;
 
 /** The state of a connection, as a property of its socket. */
-interface Connection {
+interface SocketState {
   /** The number of unanswered requests. */
   unanswered: number;
   /** The latest request; `undefined` once its response is sent and its body has arrived. */
   latest: FastifyRequest | undefined;
 }
 
-const CONNECTION = Symbol('connection');
-type KnownSocket = Socket & { [CONNECTION]?: Connection };
+const STATE = Symbol('state');
+type KnownSocket = Socket & { [STATE]?: SocketState };
 
 /** The slot of a request or operation in progress. */
 interface Slot {
@@ -145,8 +144,8 @@ export class RequestsInProgress {
     const socket: KnownSocket = request.raw.socket;
     // An earlier request in the same packet exceeded `MAX_PIPELINED`, so the connection was closed.
     if (socket.destroyed) return false;
-    socket[CONNECTION] ??= this.connect(socket);
-    const connection = socket[CONNECTION];
+    socket[STATE] ??= this.connect(socket);
+    const connection = socket[STATE];
     connection.unanswered += 1;
     if (connection.unanswered > MAX_PIPELINED) {
       socket.destroy();
@@ -203,7 +202,7 @@ export class RequestsInProgress {
     slot.reply = undefined;
     slot.unsent?.release();
     deadline.end();
-    const connection = (raw.socket as KnownSocket)[CONNECTION];
+    const connection = (raw.socket as KnownSocket)[STATE];
     if (connection) {
       connection.unanswered -= 1;
       if (connection.latest?.raw.complete) connection.latest = undefined;
@@ -243,11 +242,11 @@ export class RequestsInProgress {
 
   /** The request on this connection whose body is still incomplete. Its response may already have been sent. */
   arrivingOn(socket: KnownSocket): FastifyRequest | undefined {
-    const request = socket[CONNECTION]?.latest;
+    const request = socket[STATE]?.latest;
     return request?.raw.complete ? undefined : request;
   }
 
-  private connect(socket: Socket): Connection {
+  private connect(socket: Socket): SocketState {
     // Ends all pipelined requests of the connection. Node closes only the response of the first request, since the other
     // responses are not assigned to the socket yet.
     socket.once('close', () => {
