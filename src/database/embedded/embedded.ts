@@ -2,7 +2,7 @@ import type { Database } from '../database';
 import { GatewayDatabase } from '../gateway-database';
 import { migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from '../postgres/bounded-pool';
-import { Connections } from '../postgres/connections';
+import { PostgresEngine } from '../postgres/postgres-engine';
 import { claimDirectory, MAJOR_VERSION } from './cluster';
 import { EmbeddedServer } from './embedded-server';
 import { Upkeep } from './upkeep';
@@ -38,7 +38,7 @@ export async function connectTo(server: EmbeddedServer, description: string, bou
   try {
     const client = await server.connect();
     await migrate(migrationsOn(client));
-    const connections = new EmbeddedConnections(server, bounds, new Upkeep(client));
+    const connections = new EmbeddedEngine(server, bounds, new Upkeep(client));
     return new GatewayDatabase(connections, description, bounds.requestTimeoutMs);
   } catch (error) {
     await server.close();
@@ -46,7 +46,7 @@ export async function connectTo(server: EmbeddedServer, description: string, bou
   }
 }
 
-class EmbeddedConnections extends Connections {
+class EmbeddedEngine extends PostgresEngine {
   constructor(
     server: EmbeddedServer,
     bounds: Bounds,

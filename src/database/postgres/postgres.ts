@@ -3,7 +3,7 @@ import { reasonOf } from '../failures';
 import { GatewayDatabase } from '../gateway-database';
 import { migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from './bounded-pool';
-import { Connections } from './connections';
+import { PostgresEngine } from './postgres-engine';
 import { PostgresServer } from './postgres-server';
 
 const CONNECT_SHARE = 0.5;
@@ -21,8 +21,8 @@ export async function openPostgres(url: string, bounds: Omit<PoolBounds, 'connec
   const connectMs = Math.min(MAX_CONNECT_MS, Math.ceil(requestTimeoutMs * CONNECT_SHARE));
   try {
     await migrateAt(server);
-    const connections = new Connections(server, { ...bounds, connectMs });
-    return new GatewayDatabase(connections, description, requestTimeoutMs);
+    const engine = new PostgresEngine(server, { ...bounds, connectMs });
+    return new GatewayDatabase(engine, description, requestTimeoutMs);
   } catch (error) {
     throw new Error(`${description} cannot be opened: ${reasonOf(error)}`, { cause: error });
   }

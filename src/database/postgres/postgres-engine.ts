@@ -54,7 +54,7 @@ types.setTypeParser(DATE, (text) => new Date(text));
  * are shared by short reads. The pooled and shared connections together are at most `poolSize`. One additional connection
  * checks whether the server responds.
  */
-export class Connections implements Engine {
+export class PostgresEngine implements Engine {
   readonly prisma: PrismaClient;
   private readonly pool: BoundedPool;
   private readonly models = new PrismaConnections();
