@@ -11,8 +11,8 @@ import { Selected } from '../graphql/selected';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import type { Limiter } from '../rate-limit/limiter';
 import { keyCaller, type StoredKey } from './account';
+import { type ApiKeyService, GRACE, listKeys } from './api-key-service';
 import { KEY_ID_FORM } from './key-format';
-import { type ApiKeyService, GRACE, listKeys } from './keys';
 import {
   ApiKey,
   ApiKeyConnection,

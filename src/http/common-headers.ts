@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { Catalogue } from '../errors/codes';
 import { helpLink, type Problem } from '../errors/errors';
-import { limitProblem, type LimitStatus } from '../rate-limit/limit-status';
+import { type LimitStatus, limitProblem } from '../rate-limit/limit-status';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
 import { RETRY_AFTER as RETRY_AFTER_LIMIT, type RequestsInProgress } from './requests-in-progress';

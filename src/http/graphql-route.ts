@@ -25,7 +25,7 @@ export interface GraphQLRouteOptions {
   /** The page that a browser gets at `/graphql`. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
-  requestOf(request: FastifyRequest): OperationRequest;
+  startOperation(request: FastifyRequest): OperationRequest;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface GraphQLRouteOptions {
  * Server handles every operation over HTTP.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, documents, websockets, sandbox, requestOf } = options;
+  const { apollo, documents, websockets, sandbox, startOperation } = options;
   acceptJsonBodies(app);
   // An HTML form on any site can send a `text/plain` body. The body is accepted as text, so that Apollo's CSRF prevention
   // rejects the request.
@@ -51,7 +51,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     if (isUnknown && !alike) await documents.waitToRead({ caller: request.caller.id, deadline: request.deadline });
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asApolloReads(request, alike ? withAlike(request, named as Parameters, alike) : named),
-      context: async () => requestOf(request),
+      context: async () => startOperation(request),
     });
     // Only @defer and @stream produce responses in several parts, and the schema has neither directive.
     if (body.kind === 'chunked') throw new Error('Apollo responds in parts');

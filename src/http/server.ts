@@ -225,15 +225,21 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
 async function routesOf({ server }: FastifyInstance, options: ServerOptions): Promise<Install> {
   const { executor, documents, live, requests, accessLog, routes, portal, exposition } = options;
   const startOperation = operationStarter(options);
-  const requestOf = (incoming: Incoming) => {
+  const startGraphQL = (incoming: Incoming) => {
     const key = incoming.headers?.[IDEMPOTENCY_KEY];
     return startOperation(incoming, GRAPHQL_API, key === undefined ? undefined : { header: String(key) }, undefined);
   };
   const apollo = await createApollo(executor, documents);
-  const websockets = new WebSockets(server, { ...options, requestOf });
+  const websockets = new WebSockets(server, { ...options, startOperation: startGraphQL });
   return async (app) => {
-    await app.register(graphqlRoute, { apollo, documents, websockets, requestOf, sandbox: portal.sandbox });
-    await app.register(streamRoute, { live, requests, accessLog, requestOf });
+    await app.register(graphqlRoute, {
+      apollo,
+      documents,
+      websockets,
+      startOperation: startGraphQL,
+      sandbox: portal.sandbox,
+    });
+    await app.register(streamRoute, { live, requests, accessLog, startOperation: startGraphQL });
     routeEveryMethod(app);
     registerRoutes(app, { executor, routes, startOperation });
     for (const [path, methods] of methodsByPath(routes)) answerOtherMethods(app, path, methods);

@@ -1,4 +1,4 @@
-import { ensureAdminKey } from '../../src/access/keys';
+import { ensureAdminKey } from '../../src/access/api-key-service';
 import { createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
 import type { Database } from '../../src/database/database';

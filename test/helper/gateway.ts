@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse as Response } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import { ensureAdminKey } from '../../src/access/keys';
+import { ensureAdminKey } from '../../src/access/api-key-service';
 import { createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
 import { gatewayDomains } from '../../src/app/domains';

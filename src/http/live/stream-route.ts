@@ -29,7 +29,7 @@ export interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;
-  requestOf(request: FastifyRequest): OperationRequest;
+  startOperation(request: FastifyRequest): OperationRequest;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface StreamRouteOptions {
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, requests, accessLog, requestOf }: StreamRouteOptions,
+  { live, requests, accessLog, startOperation }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
   const open = new Set<EventStream>();
@@ -52,7 +52,7 @@ export async function streamRoute(
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const isSafe = request.method === 'GET';
     const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
-    const result = await live.run(sent, requestOf(request), presentedKey(request), isSafe);
+    const result = await live.run(sent, startOperation(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. 5 seconds is a

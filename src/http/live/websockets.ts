@@ -18,8 +18,8 @@ import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { type AccessLog, type Incoming, isBanned } from '../access-log';
-import { type Keys, presentedKey, rejectKey } from '../identification';
 import { CONSTANT_HEADERS } from '../common-headers';
+import { type Keys, presentedKey, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { type ConnectionOperation, GraphQLConnection, type Params } from './graphql-connection';
@@ -68,7 +68,7 @@ export interface WebSocketsOptions {
   readonly corsOrigins?: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  requestOf(incoming: Incoming): OperationRequest;
+  startOperation(incoming: Incoming): OperationRequest;
 }
 
 /** A connection. The upgrade request identifies its caller. A key in `connection_init` replaces this caller. */
@@ -248,7 +248,7 @@ export class WebSockets {
     operation: ConnectionOperation,
     rejection: ProblemError | undefined,
   ): Promise<LiveResult> {
-    const { limits, accessLog, requests, requestOf } = this.options;
+    const { limits, accessLog, requests, startOperation } = this.options;
     const { deadline } = operation;
     const started = performance.now();
     let { caller } = client;
@@ -259,7 +259,7 @@ export class WebSockets {
       problem = error;
     }
     const incoming: Incoming = { id: randomUUID(), caller, meter: new Meter(limits, caller), deadline };
-    const request = requestOf(incoming);
+    const request = startOperation(incoming);
     let result: LiveResult;
     try {
       if (problem) throw problem;
