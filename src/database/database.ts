@@ -72,8 +72,7 @@ export interface Database extends Session, ChangePublisher {
   /** Returns a session with this caller and deadline. */
   sessionFor(work: Work): Session;
   /**
-   * Whether the database accepts writes. False on a standby, and in the embedded database while its disk is full.
-   * Rejects if the database does not respond.
+   * Whether the database accepts writes. It does not if it is a standby, for example. Rejects if it does not respond.
    */
   canWrite(): Promise<boolean>;
   close(): Promise<void>;

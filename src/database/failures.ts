@@ -48,11 +48,6 @@ export function failureOf(error: unknown): Failure | undefined {
   return undefined;
 }
 
-/** The error of a write that is rejected because the disk is full. */
-export function diskFull(cause: unknown): Error {
-  return Object.assign(new Error('the disk is full', { cause }), { code: '53100' });
-}
-
 /** The error of a connection that could not be opened. The database counts as unavailable, whatever the reason. */
 export function notOpened(cause: unknown): Error {
   return Object.assign(new Error(`no connection could be opened: ${reasonOf(cause)}`, { cause }), { code: '08001' });

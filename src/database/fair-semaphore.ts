@@ -24,6 +24,7 @@ export class FairSemaphore {
   private readonly turns: CallerQueue[] = [];
   private free: number;
   private total = 0;
+  private isPaused = false;
 
   /**
    * @param slotsForOneCaller maximum number of slots that one caller holds at the same time.
@@ -44,6 +45,16 @@ export class FairSemaphore {
   /** Number of free slots. */
   get idle(): number {
     return this.free;
+  }
+
+  /** Hands out no slots until {@link resume} is called. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.serveWaiting();
   }
 
   /**
@@ -93,7 +104,7 @@ export class FairSemaphore {
   }
 
   private serveWaiting(): void {
-    while (this.total && this.free) {
+    while (this.total && this.free && !this.isPaused) {
       const next = this.turns.find((queue) => this.mayStart(queue));
       if (!next) return;
       remove(this.turns, next);
@@ -106,7 +117,7 @@ export class FairSemaphore {
   }
 
   private mayStart({ running }: CallerQueue): boolean {
-    return this.free > 0 && running < this.slotsForOneCaller;
+    return !this.isPaused && this.free > 0 && running < this.slotsForOneCaller;
   }
 
   private forgetIfIdle(caller: string, { running, waiting }: CallerQueue): void {

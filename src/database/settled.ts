@@ -6,19 +6,21 @@ const GRACE_MS = 500;
 
 /**
  * Waits for the outcome of a statement or transaction, until {@link GRACE_MS} after the deadline. At the deadline,
- * `Server.hold` asks the server to cancel the statement.
+ * `hold` asks a server to cancel the statement.
  * @param isSent returns whether a commit, or a write outside of a transaction, has already been sent.
- * @param isCertain whether a success that the server reports after the deadline can be trusted.
+ * @param drop drops the statement or transaction at the deadline, and returns whether it will certainly change nothing. Only
+ * the embedded database, which cannot cancel, needs this.
  * @throws Ended, OutcomeUnknown, otherwise the error of the statement.
  */
 export function settled<T>(
   running: Promise<T>,
   deadline: Deadline,
   isSent: () => boolean,
-  isCertain = false,
+  drop?: () => boolean,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = deadline.onEnd(() => {
+      if (drop?.()) return reject(deadline.reason);
       setTimeout(() => reject(isSent() ? unconfirmed() : deadline.reason), GRACE_MS).unref();
     });
     running.then(
@@ -27,7 +29,7 @@ export function settled<T>(
         const { reason } = deadline;
         // If a commit is cancelled while it waits for a synchronous standby, PostgreSQL reports success, although the
         // standby may lack the commit. So the outcome is reported as unknown, unless the client has disconnected (`UNWANTED`).
-        if (!isCertain && reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
+        if (!drop && reason && reason !== UNWANTED && isSent()) reject(unconfirmed());
         else resolve(result);
       },
       (error: unknown) => {
@@ -39,7 +41,7 @@ export function settled<T>(
 }
 
 /** The error to report for an error of the driver. @param isSent see {@link settled}. */
-export function reported(error: unknown, deadline: Deadline, isSent: boolean): unknown {
+function reported(error: unknown, deadline: Deadline, isSent: boolean): unknown {
   const failure = failureOf(error);
   if (isSent && failure === 'unavailable') return unconfirmed(error);
   const isCut = failure === 'unavailable' || failure === 'timeout' || isCausedByEnd(error);

@@ -100,3 +100,15 @@ test('a request is rejected if the queue is full, or if its caller fills three q
   for (const caller of ['b', 'c']) expect(() => queue.acquire(work(caller))).toThrow(FULL);
   expect(queue.waiting).toBe(8);
 });
+
+test('a paused semaphore hands out no slot until it resumes; then waiting callers are served round-robin', async () => {
+  const { queue, entered, enter, leave } = scene(2);
+  await enter('a0');
+  queue.pause();
+  await enter('a1', 'a2', 'b1');
+  await leave('a0');
+  expect([entered, queue.waiting, queue.idle]).toEqual([['a0'], 3, 2]);
+  queue.resume();
+  await settle();
+  expect(entered).toEqual(['a0', 'a1', 'b1']);
+});

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { EmbeddedServer } from '../../src/database/embedded/embedded-server';
+import type { DatabaseThread } from '../../src/database/embedded/database-thread';
+import { migrationsOnEmbedded } from '../../src/database/embedded/embedded';
 import { type MigrationConnection, migrate, migrationsOn } from '../../src/database/migrations';
 import { TEST_DATABASE_URL } from '../helper/database';
 import { startPrepared } from '../helper/prepared';
@@ -11,7 +12,7 @@ import { startPrepared } from '../helper/prepared';
 const DATABASE = `petstore_migrations_${process.pid}`;
 const onPostgres = TEST_DATABASE_URL ? test : test.skip;
 const clients: Client[] = [];
-let embedded: EmbeddedServer;
+let embedded: DatabaseThread;
 let connection: MigrationConnection;
 let directory: string;
 
@@ -32,9 +33,8 @@ beforeEach(async () => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 async function connect(): Promise<MigrationConnection> {
-  const client = await (TEST_DATABASE_URL
-    ? open(Object.assign(new URL(TEST_DATABASE_URL), { pathname: `/${DATABASE}` }).href)
-    : embedded.connect());
+  if (!TEST_DATABASE_URL) return migrationsOnEmbedded(embedded.client);
+  const client = await open(Object.assign(new URL(TEST_DATABASE_URL), { pathname: `/${DATABASE}` }).href);
   clients.push(client);
   return migrationsOn(client);
 }
@@ -132,6 +132,15 @@ test('a failed migration is applied after its SQL is repaired and the migration 
 test('a migration with a syntax error fails', async () => {
   write({ '1_first': 'create tabel first (a int);' });
   await expect(run()).rejects.toThrow(/^Migration 1_first failed: syntax error/);
+});
+
+const onEmbedded = TEST_DATABASE_URL ? test.skip : test;
+onEmbedded('a migration with COPY FROM STDIN fails with one line, and the database still works', async () => {
+  write({ ...FIRST, '2_second': 'insert into first values (1);\ncopy first (a)\n  FROM stdin;' });
+  await expect(run()).rejects.toThrow(
+    /^Migration 2_second failed: the embedded database cannot run COPY FROM STDIN; use INSERT$/,
+  );
+  expect(await connection.rows('select count(*)::int as count from first')).toEqual([{ count: 0 }]);
 });
 
 test('if an applied migration was changed, the start fails, and no new migration is applied', async () => {

@@ -1,14 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/database/open';
@@ -16,14 +7,11 @@ import { statement } from '../../src/database/statement';
 import { freePort } from '../helper/free-port';
 import { ADMIN_KEY } from '../helper/gateway';
 import { makeDirectory } from '../helper/installation';
-import { ask, Load, type Tried } from '../helper/load';
+import { ask, Load } from '../helper/load';
 import { copyData } from '../helper/prepared';
 import { GatewayProcess, logOf, MAIN, runTypeScript } from '../helper/process';
-import { HEADERS, isServed, isUnavailable, madeCategories, mixed } from '../helper/traffic';
+import { HEADERS, isServed, madeCategories, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
-
-const FULL =
-  'Writes are rejected at the moment, since the disk of the database is full. Reads still work; try again later.';
 
 const MB = 1024 * 1024;
 
@@ -54,8 +42,14 @@ class SmallDisk {
     rmSync(join(this.path, 'filler'), { force: true });
   }
 
-  grow(megabytes: number): void {
-    spawnSync('mount', ['-o', `remount,size=${megabytes}m`, this.path]);
+  remount(option: string): void {
+    spawnSync('mount', ['-o', `remount,${option}`, this.path]);
+  }
+
+  /** The number of its files. */
+  get files(): number {
+    const { files, ffree } = statfsSync(this.path);
+    return files - ffree;
   }
 
   remove(): void {
@@ -93,88 +87,60 @@ onSmallDisk('on a full disk', () => {
     gateway = await GatewayProcess.start(environment());
     return gateway;
   };
-  const get = (path: string): Promise<Tried> => ask(gateway?.url ?? '', { path, headers: HEADERS });
-  const write = (): Promise<Tried> =>
-    ask(gateway?.url ?? '', { method: 'POST', path: '/categories', headers: HEADERS, body: '{"name":"Dogs"}' });
+  const FAILURE =
+    'petstore-gateway: the files of the embedded database cannot be written: no space is left on its disk. All acknowledged writes are kept. Make sure that DATA_DIR is writable and its disk has free space, then start again.\n';
 
-  test.each([
-    ['30 MB left', 30],
-    ['no space left', 0],
-  ])(
-    'with %s, writes and /readyz get 503, reads and /livez work, and writes work again after space is freed',
-    async (_how, left) => {
-      await start();
-      expect((await write()).status).toBe(201);
-      disk.fill(left);
-      const refused = await write();
-      expect(refused.status).toBe(503);
-      expect(JSON.parse(refused.body ?? '')).toMatchObject({ code: 'SERVICE_UNAVAILABLE', message: FULL, status: 503 });
-      const answer = await gateway?.graphql('mutation { placeOrder(input: {}) { id } }', HEADERS);
-      expect(answer).toMatchObject({ data: { placeOrder: null }, errors: [{ message: FULL }] });
-      expect((await get('/categories')).status).toBe(200);
-      expect((await get('/livez')).status).toBe(200);
-      await until(async () => (await get('/readyz')).status === 503);
-      expect(JSON.parse((await get('/readyz')).body ?? '')).toMatchObject({
-        message: 'Not ready: the database is read-only; reads still work.',
-      });
-      disk.empty();
-      expect((await write()).status).toBe(201);
-      await until(async () => (await get('/readyz')).status === 200);
-      expect(await gateway?.stop()).toMatchObject({ code: 0, stderr: '' });
-    },
-  );
-
-  test('requests under load are served or get 503 as the disk fills and empties; acknowledged writes are kept', async () => {
-    const { url } = await start();
-    const load = new Load(url, 6, mixed, 5);
-    for (let round = 0; round < 6; round++) {
-      const before = load.tried.length;
-      await until(() => load.tried.slice(before).filter(isServed).length > 20);
-      disk.fill(round % 2 ? 0 : 20);
-      const full = load.tried.length;
-      await until(() => load.tried.slice(full).filter(isUnavailable).length > 20);
-      disk.empty();
-    }
-    const tried = await load.stop();
-    expect(tried.filter((one) => !isServed(one) && !isUnavailable(one))).toEqual([]);
-    await gateway?.stop('SIGKILL');
+  /** Ids of the categories in the database, once the disk has space again. */
+  async function kept(): Promise<string[]> {
     const database = await openDatabase({ directory: data });
-    const kept = (await database.prisma.category.findMany()).map(({ id }) => String(id));
+    const categories = await database.prisma.category.findMany();
     await database.close();
-    expect(kept).toEqual(expect.arrayContaining(madeCategories(tried)));
+    return categories.map(({ id }) => String(id));
+  }
+
+  test('under load, the process ends with one line and code 74, and the next start has all acknowledged writes', async () => {
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 2; round++) {
+      const { url } = await start();
+      const load = new Load(url, 6, mixed, 5);
+      await until(() => load.tried.filter(isServed).length > 50, 30);
+      disk.fill(0);
+      const ending = await gateway?.ended;
+      acknowledged.push(...madeCategories(await load.stop()));
+      expect(ending).toMatchObject({ code: 74, stderr: FAILURE });
+      // A start may need space, too.
+      const again = new GatewayProcess({ PORT: '0', ...environment() });
+      await until(() => again.isEnded || again.url !== '', 60);
+      if (again.isEnded) expect(await again.ended).toMatchObject({ code: 74, stderr: FAILURE });
+      await again.stop('SIGKILL');
+      disk.empty();
+      expect(await kept()).toEqual(expect.arrayContaining(acknowledged));
+    }
   });
 
-  test('if the write-ahead log cannot grow, the process exits with a one-line error, and acknowledged writes are kept', async () => {
+  test.each([
+    ['the disk is full', ''],
+    ['the disk has no free entry for a file', 'nr_inodes'],
+  ])('when the write-ahead log cannot grow, since %s, the process ends in the same way', async (_why, option) => {
+    if (option) disk.remount(`${option}=${disk.files + 20}`);
     const writer = runTypeScript('test/faults/log-writer.ts', [data]);
     const [id = ''] = await writer.printed(1);
     const { code, stderr } = await writer.ended;
-    expect({ code, stderr }).toEqual({
-      code: 74,
-      stderr:
-        'petstore-gateway: the log of the embedded database could not be written: no space is left on its disk. All acknowledged writes are kept. Make sure that the disk is writable and has free space, then start again.\n',
-    });
-    expect(existsSync(join(data, 'reserve'))).toBe(false);
-    const refusal = await new GatewayProcess({ PORT: '0', ...environment() }).ended;
-    expect(refusal).toMatchObject({ code: 1, stdout: '' });
-    expect(refusal.stderr).toMatch(
-      /^petstore-gateway: The disk of DATA_DIR \S+ is full: \d+ MB are left, and the embedded database needs 64 MB to start\. Free disk space, .*\n$/,
-    );
-    disk.grow(400);
-    const database = await openDatabase({ directory: data });
-    expect(await database.prisma.category.findMany({ select: { id: true } })).toEqual([{ id: BigInt(id) }]);
-    await database.close();
+    expect({ code, stderr }).toEqual({ code: 74, stderr: FAILURE });
+    disk.remount('size=400m,nr_inodes=100000');
+    expect(await kept()).toEqual([id]);
   });
 
   test.each([
     ['no space at all', 0],
-    ['too little space for a new database', 100],
+    ['too little space for a new database', 20],
   ])('with %s, the first start fails with a one-line error', async (_what, left) => {
     rmSync(data, { recursive: true });
     disk.fill(left);
     const { code, stderr } = await new GatewayProcess({ PORT: '0', ...environment() }).ended;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^petstore-gateway: (?=.*DATA_DIR)(?=.*(full|no space)).*\n$/),
+      stderr: expect.stringMatching(/^petstore-gateway: (?=.*\/data\b)(?=.*no space).*\n$/),
     });
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDirectory } from '../../src/database/embedded/cluster';
-import { EmbeddedServer } from '../../src/database/embedded/embedded-server';
+import { DatabaseThread } from '../../src/database/embedded/database-thread';
 import { MIGRATIONS_DIRECTORY } from '../../src/database/migrations';
 import { openDatabase } from '../../src/database/open';
 import { PROJECT } from './command';
@@ -27,8 +27,8 @@ export async function prepare(): Promise<void> {
 }
 
 /** Starts an embedded database in memory, empty, with all migrations. */
-export function startPrepared(idleMs = 10_000): Promise<EmbeddedServer> {
-  return EmbeddedServer.start({ files: { image: IMAGE }, idleMs });
+export function startPrepared(): Promise<DatabaseThread> {
+  return DatabaseThread.start({ image: IMAGE });
 }
 
 /** Copies the migrated, empty database into a data directory, as if the gateway had been started there before. */

@@ -1,51 +1,27 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
 import { FORMATS } from '../session-settings';
 import { CLUSTER, makeDataDirectory, PRIVATE } from './data-directory';
-import { type DirectoryLock, lockDirectory } from './directory-lock';
-import { DiskSpace } from './disk-space';
-import { guardedFiles } from './guarded-files';
+import { lockDirectory } from './directory-lock';
+import { fileFailureOf, guardedFiles } from './guarded-files';
 import { exitWithoutLock, isHeld } from './lock-proof';
 
 /** PGlite 0.5 contains PostgreSQL 18. It cannot open a directory of a different major version. */
 export const MAJOR_VERSION = '18';
 
-/** A data directory that is locked for this process. */
-export interface ClaimedDirectory {
-  readonly space: DiskSpace;
-  readonly lock: DirectoryLock;
-}
-
-/** The cluster of a data directory, open in this thread. */
-export interface OpenDirectory {
-  readonly engine: PGlite;
-  readonly space: DiskSpace;
-  /** Closes the engine, and unlocks the directory. */
-  close(): Promise<void>;
-}
-
-/**
- * Locks a data directory, and creates it if it does not exist.
- * @throws Error with a one-line message if another process has the directory open, or the disk is full.
- */
-export async function claimDirectory(directory: string): Promise<ClaimedDirectory> {
-  makeDataDirectory(directory);
-  const space = new DiskSpace(directory);
-  space.require(!existsSync(join(directory, CLUSTER)));
-  return { space, lock: await lockDirectory(directory) };
-}
-
 /**
  * Locks a data directory, and opens its cluster in this thread. Commands such as `npm run dump` use this function.
- * @throws Error like {@link claimDirectory} and {@link openCluster}.
+ * @returns the engine, and a function that closes the engine and unlocks the directory.
+ * @throws Error like {@link lockDirectory} and {@link openCluster}.
  */
-export async function openDirectory(directory: string): Promise<OpenDirectory> {
-  const { space, lock } = await claimDirectory(directory);
+export async function openDirectory(directory: string) {
+  makeDataDirectory(directory);
+  const lock = await lockDirectory(directory);
   try {
-    const engine = await openCluster(directory, space, lock.proof);
-    return { engine, space, close: () => engine.close().then(lock.release) };
+    const engine = await openCluster(directory, lock.proof);
+    return { engine, close: () => engine.close().then(lock.release) };
   } catch (error) {
     lock.release();
     throw error;
@@ -54,10 +30,10 @@ export async function openDirectory(directory: string): Promise<OpenDirectory> {
 
 /**
  * Starts the embedded PostgreSQL on the cluster of a locked data directory. Creates the cluster if it does not exist.
- * @param proof see {@link DirectoryLock}.
+ * @param proof see `DirectoryLock`.
  * @throws Error with a one-line message if the cluster is from another PostgreSQL version, or cannot be opened.
  */
-export async function openCluster(directory: string, space: DiskSpace, proof: string): Promise<PGlite> {
+export async function openCluster(directory: string, proof: string): Promise<PGlite> {
   const cluster = join(directory, CLUSTER);
   const version = versionOf(cluster);
   if (version !== undefined && version !== MAJOR_VERSION) {
@@ -66,12 +42,12 @@ export async function openCluster(directory: string, space: DiskSpace, proof: st
         'To move the data, run `npm run dump` with the version of the gateway that wrote it. Then run `npm run restore` with this version and a new DATA_DIR.',
     );
   }
-  space.take();
   try {
     if (version === undefined) await createCluster(cluster, proof);
-    return await startEngine({ fs: guardedFiles(cluster, space, proof) });
+    return await startEngine({ fs: guardedFiles(cluster, proof) });
   } catch (error) {
-    throw new Error(`${cluster} cannot be opened as a database: ${reasonOf(error)}`, { cause: error });
+    const reason = fileFailureOf(error) ?? reasonOf(error);
+    throw new Error(`${cluster} cannot be opened as a database: ${reason}`, { cause: error });
   }
 }
 

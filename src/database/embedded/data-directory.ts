@@ -5,8 +5,8 @@ import { reasonOf } from '../failures';
 /** The mode of directories that only their owner can use, as PostgreSQL requires for data directories. */
 export const PRIVATE = 0o700;
 export const CLUSTER = 'postgres';
-/** The names of the gateway's entries in a data directory: the cluster, the disk reserve, and the locks. */
-const OURS = /^(?:postgres(?:\.unfinished)?|reserve|lock\.(?:\d+|draft\.[0-9a-f]+)|owner\.\d+)$/;
+/** The names of the gateway's entries in a data directory: the cluster and the locks. */
+const OURS = /^(?:postgres(?:\.unfinished)?|lock\.(?:\d+|draft\.[0-9a-f]+)|owner\.\d+)$/;
 
 /**
  * Creates the data directory, or restricts the permissions of an existing directory to its owner. If the directory also

@@ -1,62 +1,53 @@
+import type { Client } from 'pg';
 import type { Database } from '../database';
 import { GatewayDatabase } from '../gateway-database';
-import { migrate, migrationsOn } from '../migrations';
+import { type MigrationConnection, migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from '../postgres/bounded-pool';
-import { PostgresEngine } from '../postgres/postgres-engine';
-import { claimDirectory, MAJOR_VERSION } from './cluster';
-import { EmbeddedServer } from './embedded-server';
-import { Upkeep } from './upkeep';
-
-/**
- * Number of connections. Statements run one at a time, so a few connections keep the database busy. With more connections,
- * one caller's statements could delay the statements of other callers for longer.
- */
-const POOL_SIZE = 5;
-
-/** How much longer than a request's time limit a transaction may wait for its client, in milliseconds. */
-const SLACK_MS = 1_000;
+import { MAJOR_VERSION } from './cluster';
+import { makeDataDirectory } from './data-directory';
+import { DatabaseThread } from './database-thread';
+import { lockDirectory } from './directory-lock';
+import { EmbeddedEngine } from './embedded-engine';
 
 type Bounds = Pick<PoolBounds, 'queue' | 'requestTimeoutMs'>;
 
+/** `COPY … FROM STDIN` makes PostgreSQL wait for data. PGlite cannot wait, and ends its session. */
+const COPY_IN = /\bcopy\b[^;]*\bfrom\s+stdin\b/i;
+
 /**
  * Opens the embedded database in `directory`, and creates it if needed.
- * @throws Error with a one-line message if another process has the database open, the database is from a different
- * PostgreSQL version, or its disk is full.
+ * @throws Error with a one-line message if another process has the database open, or the database is from a different
+ * PostgreSQL version.
  */
 export async function openEmbedded(directory: string, bounds: Bounds): Promise<Database> {
-  const { lock } = await claimDirectory(directory);
-  const idleMs = bounds.requestTimeoutMs + SLACK_MS;
-  const server = await EmbeddedServer.start({ files: { directory, proof: lock.proof }, idleMs }, lock.release);
-  return connectTo(server, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, bounds);
+  makeDataDirectory(directory);
+  const { proof, release } = await lockDirectory(directory);
+  const thread = await DatabaseThread.start({ directory, proof }, release);
+  return connectTo(thread, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, bounds);
 }
 
 /**
- * Migrates an embedded database, and opens the connections to it.
- * @throws Error with a one-line message if the database cannot be migrated. The server is then closed.
+ * Migrates an embedded database.
+ * @throws Error with a one-line message if the database cannot be migrated. The database is then closed.
  */
-export async function connectTo(server: EmbeddedServer, description: string, bounds: Bounds): Promise<Database> {
+export async function connectTo(thread: DatabaseThread, description: string, bounds: Bounds): Promise<Database> {
   try {
-    const client = await server.connect();
-    await migrate(migrationsOn(client));
-    const connections = new EmbeddedEngine(server, bounds, new Upkeep(client));
-    return new GatewayDatabase(connections, description, bounds.requestTimeoutMs);
+    await migrate(migrationsOnEmbedded(thread.client));
+    return new GatewayDatabase(new EmbeddedEngine(thread, bounds), description, bounds.requestTimeoutMs);
   } catch (error) {
-    await server.close();
+    await thread.close();
     throw error;
   }
 }
 
-class EmbeddedEngine extends PostgresEngine {
-  constructor(
-    server: EmbeddedServer,
-    bounds: Bounds,
-    private readonly upkeep: Upkeep,
-  ) {
-    super(server, { ...bounds, poolSize: POOL_SIZE });
-  }
-
-  override async close(): Promise<void> {
-    await this.upkeep.stop();
-    await super.close();
-  }
+/** Refuses migrations that would end the session. */
+export function migrationsOnEmbedded(client: Client): MigrationConnection {
+  const connection = migrationsOn(client);
+  return {
+    rows: connection.rows,
+    script: async (sql) => {
+      if (COPY_IN.test(sql)) throw new Error('the embedded database cannot run COPY FROM STDIN; use INSERT');
+      await connection.script(sql);
+    },
+  };
 }

@@ -1,71 +1,129 @@
 /** The worker thread of the embedded database. PGlite blocks its thread while a statement runs. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, workerData } from 'node:worker_threads';
 import type { PGlite } from '@electric-sql/pglite';
-import { reasonOf } from '../failures';
 import { openCluster, startInMemory } from './cluster';
-import type { ConnectionState } from './connection-state';
-import { DiskSpace } from './disk-space';
 import { exitWithoutLock, isHeld } from './lock-proof';
-import { Multiplexer } from './multiplexer';
-import { STARTUP } from './protocol';
+import { MARK, mayStart, type Slots } from './session-protocol';
 
 export interface WorkerOptions {
   /** A data directory with the proof of its lock, or the image of a cluster to be opened in memory. */
   readonly files: { readonly directory: string; readonly proof: string } | { readonly image: string };
-  /** How long a transaction may wait for its client, in milliseconds. */
-  readonly idleMs: number;
+  /** Receives what node-postgres sends, and sends the responses. */
+  readonly port: MessagePort;
+  readonly slots: Slots;
 }
 
-/** A message to the worker: a new connection, or `undefined` to close the database. */
-export type WorkerRequest = { readonly port: MessagePort; readonly state: ConnectionState } | undefined;
-
-/** A message from the worker. It says that the database is open, or why the database could not be opened or has failed. */
-export type WorkerReport = { readonly isOpen: true } | { readonly failure: string };
-
-const main = parentPort as MessagePort;
-const report = (message: WorkerReport) => main.postMessage(message);
-
-const options = workerData as WorkerOptions;
-
-function fail(error: unknown): void {
-  // Without its lock, the directory may belong to another process, or not exist.
-  if ('proof' in options.files && !isHeld(options.files.proof)) exitWithoutLock(options.files.proof);
-  report({ failure: reasonOf(error) });
-  process.exit(1);
-}
+const [SYNC, QUERY, TERMINATE, READY] = Buffer.from('SQXZ');
+const READY_BYTES = 6;
+/** ErrorResponse (57014, query_canceled) and ReadyForQuery. */
+const DROPPED = Buffer.from('E\0\0\0\x2eSERROR\0VERROR\0C57014\0Mit was not started\0\0Z\0\0\0\x05I', 'latin1');
+const FIRST_BYTES = 64 * 1024;
 
 /**
- * Returns a function that checks the disk. When the disk becomes full, or has space again, the function returns SQL that
- * forbids or allows writes.
+ * Passes bytes to the only session of PGlite, and its responses back. PGlite 0.5.8 needs three corrections:
+ * - Statements that are sent together fail. So each gets a call of its own; a statement ends with Sync or Query.
+ * - An SQL error does not restore the stack pointer. Every statement would fail after 1,701 errors (`stack depth limit
+ *   exceeded`).
+ * - After an error in the extended protocol, PGlite sends ReadyForQuery twice, at once and at Sync. node-postgres would then
+ *   give each later result to the wrong statement.
  */
-function diskGuard(space: DiskSpace): () => string | undefined {
-  let isFull = false;
-  return () => {
-    if (space.isEnough() !== isFull) return undefined;
-    isFull = !isFull;
-    return `set default_transaction_read_only to ${isFull}`;
+class Session {
+  private out = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  private length = 0;
+  private readonly stack: { value: unknown };
+
+  constructor(
+    private readonly engine: PGlite,
+    private readonly port: MessagePort,
+    private readonly slots: Slots,
+  ) {
+    this.stack = (engine.Module as unknown as { ___stack_pointer: { value: unknown } }).___stack_pointer;
+  }
+
+  /** Runs the statements that arrived together. @throws Error if PGlite's session has ended. */
+  receive(bytes: Buffer): void {
+    let slot: number | undefined;
+    let isShort = false;
+    let end: number;
+    for (let start = 0, at = 0; at < bytes.length; at = end) {
+      const type = bytes[at];
+      // The startup message has no type byte, but begins with the first byte of its length, which is 0.
+      end = type ? at + 1 + bytes.readUInt32BE(at + 1) : bytes.length;
+      if (type === TERMINATE) return void this.engine.close().then(() => process.exit(0));
+      if (type === MARK) {
+        slot = bytes[at + 5];
+        isShort = bytes[at + 6] === 1;
+        start = end;
+      } else if (type === SYNC || type === QUERY || !type) {
+        // Earlier responses must not wait for a slow statement.
+        if (!isShort) this.flush();
+        if (slot === undefined || mayStart(this.slots, slot)) this.run(bytes.subarray(start, end));
+        else this.add(DROPPED);
+        // The gateway's own DEALLOCATE ALL has no mark, and must not be dropped with the statement before it.
+        slot = undefined;
+        isShort = false;
+        start = end;
+      }
+    }
+    this.flush();
+  }
+
+  private run(statement: Buffer): void {
+    const start = this.length;
+    const { value } = this.stack;
+    // The statement runs synchronously. The promise exists only for `syncToFs`, which is off.
+    void this.engine.execProtocolRawStream(statement, { syncToFs: false, onRawData: this.add });
+    this.stack.value = value;
+    const end = this.length;
+    if (!this.isReadyAt(end - READY_BYTES, start)) {
+      const error = /\0M([^\0]+)/.exec(this.out.toString('utf8', start, end));
+      throw new Error(error?.[1] ?? 'its session has ended');
+    }
+    // No message that may precede ReadyForQuery ends with the same bytes.
+    if (this.isReadyAt(end - 2 * READY_BYTES, start)) {
+      this.out.copyWithin(end - 2 * READY_BYTES, end - READY_BYTES, end);
+      this.length -= READY_BYTES;
+    }
+  }
+
+  private isReadyAt(at: number, start: number): boolean {
+    return at >= start && this.out[at] === READY && this.out.readUInt32BE(at + 1) === READY_BYTES - 1;
+  }
+
+  private readonly add = (bytes: Uint8Array): void => {
+    const needed = this.length + bytes.length;
+    if (needed > this.out.length) this.out = Buffer.concat([this.out.subarray(0, this.length)], 2 * needed);
+    this.out.set(bytes, this.length);
+    this.length = needed;
   };
+
+  private flush(): void {
+    if (!this.length) return;
+    const bytes = new Uint8Array(this.out.subarray(0, this.length));
+    this.port.postMessage(bytes, [bytes.buffer]);
+    this.length = 0;
+    if (this.out.length > 16 * FIRST_BYTES) this.out = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  }
 }
 
-/** The server's response to a startup message. The multiplexer sends this response to every client. */
-async function greetingOf(engine: PGlite): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  await engine.execProtocolRawStream(STARTUP, { onRawData: (part) => parts.push(part.slice()) });
-  return Buffer.concat(parts);
-}
-
-async function serve({ files, idleMs }: WorkerOptions): Promise<void> {
-  const space = 'directory' in files ? new DiskSpace(files.directory) : undefined;
-  const engine = await ('directory' in files
-    ? openCluster(files.directory, space as DiskSpace, files.proof)
-    : startInMemory(files.image));
-  const guard = space ? diskGuard(space) : () => undefined;
-  const multiplexer = new Multiplexer(engine, await greetingOf(engine), idleMs, guard, fail);
-  main.on('message', (request: WorkerRequest) => {
-    if (request) multiplexer.connect(request.port, request.state);
-    else engine.close().then(() => process.exit(0), fail);
+async function serve({ files, port, slots }: WorkerOptions): Promise<void> {
+  const engine = await ('directory' in files ? openCluster(files.directory, files.proof) : startInMemory(files.image));
+  const session = new Session(engine, port, slots);
+  port.on('message', (bytes: Uint8Array) => {
+    try {
+      session.receive(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    } catch (error) {
+      fail(error);
+    }
   });
-  report({ isOpen: true });
 }
 
+/** Ends this thread by an error, which `DatabaseThread` reports. */
+function fail(error: unknown): never {
+  // Without its lock, the directory may belong to another process, or not exist.
+  if ('proof' in options.files && !isHeld(options.files.proof)) exitWithoutLock(options.files.proof);
+  throw error;
+}
+
+const options = workerData as WorkerOptions;
 serve(options).catch(fail);

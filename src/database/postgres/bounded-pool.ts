@@ -2,16 +2,17 @@ import { type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { Deadline, type Work } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
-import { noteReadOnly } from './held-connection';
-import { type Server, setUp } from './server';
+import { setUp } from './connection-settings';
+import { hold, noteReadOnly } from './held-connection';
+import type { PostgresServer } from './postgres-server';
 
 export interface PoolBounds {
   /** Maximum number of connections. */
   readonly poolSize: number;
   /** Maximum number of statements and transactions waiting for a connection; further requests are rejected immediately. */
   readonly queue: number;
-  /** Time limit for opening a connection, in milliseconds; unlimited if unset. */
-  readonly connectMs?: number;
+  /** Time limit for opening a connection, in milliseconds. */
+  readonly connectMs: number;
   /** Time limit of a request, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
@@ -31,7 +32,7 @@ export class BoundedPool extends Pool {
    * @param slotsForOneCaller maximum number of connections that one caller holds at the same time.
    */
   constructor(
-    private readonly server: Server,
+    private readonly server: PostgresServer,
     config: Omit<PoolConfig, 'Client'>,
     settings: string,
     private readonly bounds: PoolBounds,
@@ -50,7 +51,7 @@ export class BoundedPool extends Pool {
       max: poolSize,
       onConnect: async (client) => {
         await setUp(client, settings, connectMs);
-        if (server.isRemote) noteReadOnly(client);
+        noteReadOnly(client);
       },
     });
     this.queue = new FairSemaphore(poolSize, slotsForOneCaller, bounds.queue);
@@ -94,7 +95,7 @@ export class BoundedPool extends Pool {
             leave();
             return reject(notOpened(error));
           }
-          this.server.hold(client, deadline, leave);
+          hold(client, deadline, this.server.cancelRequests, leave);
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);

@@ -1,6 +1,6 @@
-import { type ClientBase, Pool } from 'pg';
+import { type Client, type ClientBase, type Connection, Pool } from 'pg';
 import { withoutTimeLimits } from '../session-settings';
-import { type Server, setUp } from './server';
+import type { PostgresServer } from './postgres-server';
 
 /** The default of PostgreSQL. At other levels a statement outside of a transaction may fail because of a concurrent change. */
 const ISOLATION = "set default_transaction_isolation to 'read committed'";
@@ -25,7 +25,7 @@ const KEEP_ALIVE =
  * transaction whose client is silent for that long, since the transaction holds locks. Behind a pooler most settings are left
  * out, since they would also apply to other clients.
  */
-export function settingsFor({ preamble, isPooled }: Pick<Server, 'preamble' | 'isPooled'>, ms: number): string {
+export function settingsFor({ preamble, isPooled }: Pick<PostgresServer, 'preamble' | 'isPooled'>, ms: number): string {
   if (isPooled) return preamble;
   return `${preamble}; ${ISOLATION}; ${PLANNER}; ${KEEP_ALIVE}; ${withoutTimeLimits('session')}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
@@ -36,12 +36,28 @@ const PROBE_MS = 1_000;
 /**
  * Creates a pool of one connection, which is used only to ask the server whether it accepts writes. So the gateway does not
  * report the server as down when all other connections are merely busy. The connection stays open. It is replaced if it
- * breaks, or if a remote server does not respond.
+ * breaks, or if the server does not respond.
  */
-export function openProbe({ Client, preamble, isRemote }: Server): Pool {
-  const ms = isRemote ? PROBE_MS : undefined;
-  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: ms, query_timeout: ms };
-  const onConnect = (client: ClientBase) => setUp(client, preamble, ms);
+export function openProbe({ Client, preamble }: PostgresServer): Pool {
+  const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
+  const onConnect = (client: ClientBase) => setUp(client, preamble, PROBE_MS);
   // The pool replaces a connection that breaks; without a listener the event would crash the process.
   return new Pool({ Client, onConnect, ...limits }).on('error', () => undefined);
+}
+
+/**
+ * Runs the first SQL on a new connection. Destroys the connection if the server does not respond within `ms` milliseconds.
+ */
+export async function setUp(client: ClientBase, sql: string, ms: number): Promise<void> {
+  const silent = setTimeout(() => connectionOf(client).stream.destroy(), ms);
+  try {
+    await client.query(sql);
+  } finally {
+    clearTimeout(silent);
+  }
+}
+
+/** The connection of a client. `ClientBase` does not declare it, but all clients here are instances of `Client`. */
+export function connectionOf(client: ClientBase): Connection {
+  return (client as Client).connection;
 }

@@ -3,7 +3,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import type { Deadline } from '../deadline';
 import type { Release } from '../fair-semaphore';
 import type { CancelRequests } from './cancel-request';
-import { connectionOf } from './server';
+import { connectionOf } from './connection-settings';
 
 /** The delay before a cancel request is repeated, and the time limit for closing a connection, in milliseconds. */
 const PATIENCE_MS = 1_000;

@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { type Pool, TypeOverrides } from 'pg';
+import type { Pool } from 'pg';
 import type { PoolLoad, Statement } from '../database';
 import type { Work } from '../deadline';
 import { connectionsOfOneCaller } from '../fair-semaphore';
@@ -9,10 +9,10 @@ import { retrying } from '../retries';
 import { settled } from '../settled';
 import { UNNAMED } from '../statement';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
-import { openProbe } from './connection-settings';
-import { exactDate, runPrepared } from './prepared-query';
+import { openProbe, settingsFor } from './connection-settings';
+import type { PostgresServer } from './postgres-server';
+import { exactDate, runPrepared, valueTypes as types } from './prepared-query';
 import { PrismaConnections } from './prisma-connection';
-import type { Server } from './server';
 import { SharedConnections } from './shared-connections';
 import { PostgresTransaction } from './transaction';
 
@@ -33,21 +33,11 @@ const READ_SHARE = 0.1;
  */
 const SLACK_MS = 1_000;
 
-/** How long an idle connection to a remote server stays open, in milliseconds. */
+/** How long an idle connection stays open, in milliseconds. */
 const IDLE_MS = 30_000;
 
 /** Selects one row. Its column `yes` is true if the server accepts writes. */
-const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
-
-const INT8 = 20;
-const INT8_ARRAY = 1016;
-const DATE = 1082;
-
-const types = new TypeOverrides();
-types.setTypeParser(INT8, BigInt);
-types.setTypeParser(INT8_ARRAY, (text) => text.match(/-?\d+/g)?.map(BigInt) ?? []);
-// Dates are in UTC, as Prisma reads them. node-postgres would use the process's time zone.
-types.setTypeParser(DATE, (text) => new Date(text));
+export const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
 
 /**
  * The connections to one server. A pooled connection runs one statement or transaction at a time. A few other connections
@@ -62,7 +52,7 @@ export class PostgresEngine implements Engine {
   private readonly shared: SharedConnections;
 
   constructor(
-    private readonly server: Server,
+    private readonly server: PostgresServer,
     bounds: PoolBounds,
   ) {
     const { poolSize, connectMs, requestTimeoutMs } = bounds;
@@ -73,8 +63,8 @@ export class PostgresEngine implements Engine {
     this.probe = openProbe(server);
     this.pool = new BoundedPool(
       server,
-      { types, idleTimeoutMillis: server.isRemote ? IDLE_MS : 0, pipeline: true },
-      server.settings(requestTimeoutMs + SLACK_MS),
+      { types, idleTimeoutMillis: IDLE_MS, pipeline: true },
+      settingsFor(server, requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },
       connectionsOfOneCaller(poolSize),
     );
@@ -104,12 +94,10 @@ export class PostgresEngine implements Engine {
 
   async transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
     const { deadline } = work;
-    const { isRemote } = this.server;
     const client = await this.pool.take(work);
     const kept = (statement: Statement) => this.kept(statement);
-    const transaction = new PostgresTransaction(client, deadline, this.models, kept, isRemote);
-    const running = settled(transaction.run(run, onCommit), deadline, () => transaction.isCommitting, !isRemote);
-    return running.catch(this.rethrow);
+    const transaction = new PostgresTransaction(client, deadline, this.models, kept);
+    return settled(transaction.run(run, onCommit), deadline, () => transaction.isCommitting);
   }
 
   /** Resolves to false on a standby, or if transactions are read-only by default. Rejects if the server does not respond. */
@@ -132,7 +120,6 @@ export class PostgresEngine implements Engine {
     await this.prisma.$disconnect();
     await this.pool.end();
     await this.probe.end();
-    await this.server.close();
   }
 
   /** Behind a pooler, statements are not prepared, since the next transaction may run on another server connection. */
@@ -146,11 +133,6 @@ export class PostgresEngine implements Engine {
     const client = await this.pool.take(work);
     const running = runPrepared<Row>(client, this.kept(statement), values, (isSpent) => client.release(isSpent));
     if (onWritten) running.then(onWritten, () => undefined);
-    const isSent = () => kind === 'write' && !this.server.isDropped(client);
-    return settled(running, work.deadline, isSent, !this.server.isRemote).catch(this.rethrow);
+    return settled(running, work.deadline, () => kind === 'write');
   }
-
-  private readonly rethrow = (error: unknown): never => {
-    throw this.server.translate(error);
-  };
 }

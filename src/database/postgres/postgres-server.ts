@@ -1,12 +1,8 @@
-import { Client, type ClientConfig, type PoolClient } from 'pg';
-import type { Deadline } from '../deadline';
-import type { Release } from '../fair-semaphore';
+import { Client, type ClientConfig } from 'pg';
 import { FORMATS } from '../session-settings';
 import { CancelRequests } from './cancel-request';
-import { settingsFor } from './connection-settings';
+import { setUp } from './connection-settings';
 import { type ConnectionString, parseConnectionString } from './connection-string';
-import { hold } from './held-connection';
-import { type Server, setUp } from './server';
 
 /**
  * SQL that fails on a read-only server with the SQLSTATE of `cannot_connect_now`, so that the server counts as unavailable.
@@ -18,14 +14,19 @@ const REFUSE_READ_ONLY = `do $$ begin
 end $$`;
 
 /** The PostgreSQL server at a URL. Its {@link Client} opens connections to it. */
-export class PostgresServer implements Server {
+export class PostgresServer {
   /** Host, port and database, without user and password: `db.example.org:5432/petstore`. */
   readonly place: string;
+  /** The class of connections to this server. The class supplies the server's address, so callers do not pass it. */
   readonly Client: typeof Client;
+  /**
+   * The SQL that every new connection runs first. It fails on a read-only server if the URL requires a server that accepts
+   * writes.
+   */
   readonly preamble: string;
+  /** Whether a pooler assigns a server connection to each transaction. Settings then do not last for a session. */
   readonly isPooled: boolean;
-  readonly isRemote = true;
-  private readonly cancelRequests = new CancelRequests(() => this.configNow());
+  readonly cancelRequests = new CancelRequests(() => this.configNow());
   private readonly string: ConnectionString;
   private config: ClientConfig;
 
@@ -58,24 +59,6 @@ export class PostgresServer implements Server {
     }
     return { application_name: 'petstore-gateway', ...this.config, keepAlive: true };
   }
-
-  settings(ms: number): string {
-    return settingsFor(this, ms);
-  }
-
-  hold(client: PoolClient, deadline: Deadline, leave: Release): void {
-    hold(client, deadline, this.cancelRequests, leave);
-  }
-
-  isDropped(): boolean {
-    return false;
-  }
-
-  translate(error: unknown): unknown {
-    return error;
-  }
-
-  async close(): Promise<void> {}
 
   /**
    * Opens a connection outside the pools.

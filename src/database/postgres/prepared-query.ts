@@ -1,4 +1,4 @@
-import { type ClientBase, Query, type ResultBuilder } from 'pg';
+import { type ClientBase, Query, type ResultBuilder, TypeOverrides } from 'pg';
 import { callInBatch } from '../batch';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
@@ -9,9 +9,20 @@ const CHARACTER_BYTES = 25;
 /**
  * Maximum memory of prepared statements per connection. Callers choose columns and aliases, so there may be many statements.
  */
-const MOST_BYTES = 8_000_000;
+export const MOST_BYTES = 8_000_000;
 /** Longer texts are not prepared, but parsed in each run. */
-const MOST_CHARACTERS = 8_000;
+export const MOST_CHARACTERS = 8_000;
+
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+const DATE = 1082;
+
+/** How values of rows are read. */
+export const valueTypes = new TypeOverrides();
+valueTypes.setTypeParser(INT8, BigInt);
+valueTypes.setTypeParser(INT8_ARRAY, (text) => text.match(/-?\d+/g)?.map(BigInt) ?? []);
+// Dates are in UTC, as Prisma reads them. node-postgres would use the process's time zone.
+valueTypes.setTypeParser(DATE, (text) => new Date(text));
 
 /** The names of the statements that each connection has prepared, and their estimated memory. */
 const prepared = new WeakMap<ClientBase, { readonly names: Set<string>; bytes: number }>();
@@ -64,9 +75,14 @@ export function notePrepared(client: ClientBase, name: string, text: string): { 
   }
   if (!all.names.has(name)) {
     all.names.add(name);
-    all.bytes += STATEMENT_BYTES + CHARACTER_BYTES * text.length;
+    all.bytes += memoryOf(text);
   }
   return { name, isFull: all.bytes >= MOST_BYTES };
+}
+
+/** The server's estimated memory for a prepared statement, in bytes. */
+export function memoryOf(text: string): number {
+  return STATEMENT_BYTES + CHARACTER_BYTES * text.length;
 }
 
 /**

@@ -1,8 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type QueryConfig, type QueryResult } from 'pg';
-import { type Prisma, PrismaClient } from '../generated/client';
-
-type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
+import { PrismaClient } from '../generated/client';
 
 /**
  * Runs Prisma's models in a transaction that the gateway has begun on a connection from its pool. Prisma's calls do not
@@ -11,64 +9,54 @@ type Factory = NonNullable<Prisma.PrismaClientOptions['adapter']>;
  */
 export class PrismaConnection {
   readonly prisma: PrismaClient;
-  private send: ((config: QueryConfig) => Promise<QueryResult>) | undefined;
+  /** Sends the statements of the models; `undefined` while no transaction uses them. */
+  send: ModelTransaction['send'] | undefined;
 
   constructor() {
-    const query = (config: QueryConfig) => this.query(config);
-    // Prisma's adapter needs an instance of `Pool`. This instance opens no connections, since its `query` uses the gateway's
-    // connection.
-    const pool = Object.assign(new Pool(), { query });
+    const send = async (config: QueryConfig) => {
+      if (!this.send) throw new Error('The transaction has already ended.');
+      return this.send(config);
+    };
+    const end = async () => undefined;
     this.prisma = new PrismaClient({
-      adapter: inOpenTransaction(new PrismaPg(pool)),
+      // The gateway's transaction is already open, and only the gateway ends it.
+      adapter: adapterOn(send, async () => ({ send, commit: end, rollBack: end })),
       // The other formats quote source code in each error. During an outage, reading the source file for every request would
       // be expensive.
       errorFormat: 'minimal',
     });
   }
+}
 
-  /** @param send sends the statements of the models, until {@link release}. */
-  hold(send: (config: QueryConfig) => Promise<QueryResult>): void {
-    this.send = send;
-  }
-
-  release(): void {
-    this.send = undefined;
-  }
-
-  private async query(config: QueryConfig): Promise<QueryResult> {
-    if (!this.send) throw new Error('The transaction has already ended.');
-    return this.send(config);
-  }
+interface ModelTransaction {
+  send(config: QueryConfig): Promise<QueryResult>;
+  commit(): Promise<void>;
+  rollBack(): Promise<void>;
 }
 
 /**
- * Prisma begins a transaction for a write of several statements. Here the gateway's transaction is already open, and only
- * the gateway ends it. So Prisma's begin, commit and rollback do nothing.
+ * An adapter for Prisma's models.
+ * @param send runs a statement outside of Prisma's transactions.
+ * @param begin begins a transaction of Prisma, for a write of several statements.
  */
-function inOpenTransaction(factory: Factory): Factory {
-  return {
-    provider: factory.provider,
-    adapterName: factory.adapterName,
-    connect: async () => {
-      const adapter = await factory.connect();
-      const part = {
-        provider: adapter.provider,
-        adapterName: adapter.adapterName,
-        queryRaw: adapter.queryRaw.bind(adapter),
-        executeRaw: adapter.executeRaw.bind(adapter),
-      };
-      const end = async () => undefined;
+export function adapterOn(send: ModelTransaction['send'], begin: () => Promise<ModelTransaction>) {
+  const factory = new PrismaPg(poolOf(send));
+  const connect = factory.connect.bind(factory);
+  const startTransaction = async () => {
+    const transaction = await begin();
+    return Object.assign(await new PrismaPg(poolOf((config) => transaction.send(config))).connect(), {
       // With `usePhantomQuery`, Prisma sends neither COMMIT nor ROLLBACK.
-      const options = { usePhantomQuery: true };
-      return {
-        ...part,
-        executeScript: adapter.executeScript.bind(adapter),
-        getConnectionInfo: () => ({ supportsRelationJoins: true }),
-        dispose: adapter.dispose.bind(adapter),
-        startTransaction: async () => ({ ...part, options, commit: end, rollback: end }),
-      };
-    },
+      options: { usePhantomQuery: true },
+      commit: () => transaction.commit(),
+      rollback: () => transaction.rollBack(),
+    });
   };
+  return Object.assign(factory, { connect: async () => Object.assign(await connect(), { startTransaction }) });
+}
+
+/** Prisma's adapter needs an instance of `Pool`. This instance opens no connections. */
+function poolOf(query: ModelTransaction['send']): Pool {
+  return Object.assign(new Pool(), { query });
 }
 
 /**
@@ -78,12 +66,13 @@ function inOpenTransaction(factory: Factory): Factory {
 export class PrismaConnections {
   private readonly idle: PrismaConnection[] = [];
 
-  take(): PrismaConnection {
-    return this.idle.pop() ?? new PrismaConnection();
+  /** @param send sends the statements of the models, until {@link putBack}. */
+  take(send: ModelTransaction['send']): PrismaConnection {
+    return Object.assign(this.idle.pop() ?? new PrismaConnection(), { send });
   }
 
   putBack(connection: PrismaConnection): void {
-    connection.release();
+    connection.send = undefined;
     this.idle.push(connection);
   }
 

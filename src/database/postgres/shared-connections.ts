@@ -1,8 +1,9 @@
 import type { Client, ClientConfig } from 'pg';
 import type { Statement } from '../database';
 import { failureOf } from '../failures';
+import { settingsFor } from './connection-settings';
+import type { PostgresServer } from './postgres-server';
 import { runPrepared } from './prepared-query';
-import type { Server } from './server';
 
 /** Minimum time before a lost connection is replaced, in milliseconds. The next read then opens a new connection. */
 const RECONNECT_MS = 1_000;
@@ -24,7 +25,7 @@ export interface SharedConnectionsOptions {
  *
  * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool
  * instead. A PostgreSQL server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind
- * it run. The embedded database does not cancel reads.
+ * it run.
  *
  * The gateway does not cancel a read at its deadline, since a cancel request names the connection, not the read.
  */
@@ -37,7 +38,7 @@ export class SharedConnections {
   private readonly apart = new Map<string, number>();
 
   constructor(
-    private readonly server: Server,
+    private readonly server: PostgresServer,
     private readonly config: ClientConfig,
     private readonly options: SharedConnectionsOptions,
   ) {}
@@ -85,8 +86,8 @@ export class SharedConnections {
   private open(): void {
     const { readMs } = this.options;
     const client = new this.server.Client({ ...this.config, pipeline: true });
-    const silenceMs = this.server.isRemote ? readMs + SILENCE_MS : undefined;
-    const connection = new SharedConnection(client, this.server.settings(readMs), silenceMs, () => {
+    const settings = settingsFor(this.server, readMs);
+    const connection = new SharedConnection(client, settings, readMs + SILENCE_MS, () => {
       this.connections.delete(connection);
       this.reopensAt = performance.now() + RECONNECT_MS;
     });
@@ -116,18 +117,17 @@ export class SharedConnection {
   private readonly opened: Promise<void>;
 
   /**
-   * @param silenceMs how long the server may be silent while reads wait, before the connection is destroyed; unlimited if
-   * unset (see `Server.isRemote`).
+   * @param silenceMs how long the server may be silent while reads wait, before the connection is destroyed.
    */
   constructor(
     private readonly client: Client,
     settings: string,
-    private readonly silenceMs: number | undefined,
+    silenceMs: number,
     onEnd: () => void,
   ) {
     // One timer serves all reads. The option `query_timeout` of node-postgres would start a timer for each read.
     const check = setInterval(() => {
-      if (silenceMs && this.isSilentFor(silenceMs, performance.now())) client.connection.stream.destroy();
+      if (this.isSilentFor(silenceMs, performance.now())) client.connection.stream.destroy();
     }, CHECK_MS).unref();
     // node-postgres rejects the waiting reads; without a listener the event would crash the process.
     this.client.on('error', () => this.retire());
@@ -140,7 +140,7 @@ export class SharedConnection {
   }
 
   isReady(now: number): boolean {
-    const isSlow = this.silenceMs !== undefined && this.isSilentFor(SLOW_MS, now);
+    const isSlow = this.isSilentFor(SLOW_MS, now);
     return this.isOpen && !isSlow && this.waiting < MOST_WAITING;
   }
 

@@ -6,9 +6,9 @@ import type { OpenTransaction } from '../gateway-database';
 import type { Prisma } from '../generated/client';
 import { BEGIN } from '../session-settings';
 import { statement } from '../statement';
+import { connectionOf } from './connection-settings';
 import { exactDate, notePrepared, runPrepared } from './prepared-query';
 import type { PrismaConnection, PrismaConnections } from './prisma-connection';
-import { connectionOf } from './server';
 
 /** A transaction on a checked-out connection. */
 export class PostgresTransaction implements OpenTransaction {
@@ -19,24 +19,17 @@ export class PostgresTransaction implements OpenTransaction {
   /** Prisma's models on this connection; `undefined` until a model is used. */
   private models: PrismaConnection | undefined;
 
-  /**
-   * @param kept returns the statement to send: behind a pooler, a statement without a name.
-   * @param endsAtDeadline whether the connection is closed at the deadline. The server then rolls the transaction back.
-   */
+  /** @param kept returns the statement to send: behind a pooler, a statement without a name. */
   constructor(
     private readonly client: PoolClient,
     private readonly deadline: Deadline,
     private readonly connections: PrismaConnections,
     private readonly kept: (statement: Statement) => Statement,
-    private readonly endsAtDeadline: boolean,
   ) {}
 
   get prisma(): Prisma.TransactionClient {
     this.checkOpen();
-    if (!this.models) {
-      this.models = this.connections.take();
-      this.models.hold((config) => this.send(config));
-    }
+    this.models ??= this.connections.take((config) => this.send(config));
     return this.models.prisma;
   }
 
@@ -85,7 +78,8 @@ export class PostgresTransaction implements OpenTransaction {
   }
 
   private async rollBack(): Promise<void> {
-    if (this.endsAtDeadline && this.deadline.reason) return;
+    // At the deadline the connection is closed, and the server rolls the transaction back.
+    if (this.deadline.reason) return;
     try {
       await this.client.query('rollback');
     } catch {

@@ -1,0 +1,104 @@
+import type { QueryConfig, ResultBuilder } from 'pg';
+import { callInBatch } from '../batch';
+import type { Statement } from '../database';
+import type { Deadline } from '../deadline';
+import type { OpenTransaction } from '../gateway-database';
+import type { Prisma } from '../generated/client';
+import { exactDate } from '../postgres/prepared-query';
+import type { PrismaConnection, PrismaConnections } from '../postgres/prisma-connection';
+import { BEGIN } from '../session-settings';
+import { settled } from '../settled';
+import { statement } from '../statement';
+import type { Flight } from './embedded-engine';
+import type { PortStream } from './port-stream';
+
+/** A transaction, which has the session alone. */
+export class EmbeddedTransaction implements OpenTransaction {
+  private isCommitting = false;
+  private isOver = false;
+  /** Prisma's models in this transaction; `undefined` until a model is used. */
+  private connection: PrismaConnection | undefined;
+
+  /** @param release called when others may send statements. */
+  constructor(
+    private readonly flight: Flight,
+    private readonly stream: PortStream,
+    private readonly deadline: Deadline,
+    private readonly models: PrismaConnections,
+    private readonly release: () => void,
+  ) {
+    this.flight.send({ text: BEGIN }, false, () => undefined);
+  }
+
+  get prisma(): Prisma.TransactionClient {
+    this.checkOpen();
+    this.connection ??= this.models.take((config) => this.send({ ...config, name: statement(config.text).name }));
+    return this.connection.prisma;
+  }
+
+  async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return (await this.send({ ...statement, values: values.map(exactDate) })).rows;
+  }
+
+  async send(config: QueryConfig): Promise<ResultBuilder> {
+    this.checkOpen();
+    return this.post(config);
+  }
+
+  /** Runs the transaction. At the deadline it is rolled back even if `run` hangs, since all others wait for its end. */
+  run<T>(run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+    const running = this.runToEnd(run, onCommit);
+    const cut = () => {
+      const isDropped = this.flight.drop();
+      void this.rollBack();
+      return isDropped || !this.isCommitting;
+    };
+    return settled(running, this.deadline, () => this.isCommitting, cut);
+  }
+
+  async commit(): Promise<void> {
+    this.checkOpen();
+    this.isCommitting = true;
+    const { command } = await this.end('commit');
+    if (command !== 'COMMIT') throw new Error('A failed statement has rolled the transaction back.');
+  }
+
+  async rollBack(): Promise<void> {
+    // If COMMIT fails, PostgreSQL has rolled back. A later ROLLBACK might roll back the transaction of another caller.
+    if (!this.isOver) await this.end('rollback').catch(() => undefined);
+  }
+
+  private async runToEnd<T>(run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+    try {
+      const result = await run(this);
+      await this.commit();
+      onCommit();
+      return result;
+    } catch (error) {
+      await this.rollBack();
+      throw error;
+    }
+  }
+
+  /** Sends the last statement. From then on, others may send theirs, so this transaction must not send any more. */
+  private end(text: string): Promise<ResultBuilder> {
+    this.isOver = true;
+    const ended = this.post({ text }).finally(() => this.flight.land());
+    if (this.connection) this.models.putBack(this.connection);
+    this.release();
+    return ended;
+  }
+
+  private post(config: QueryConfig): Promise<ResultBuilder> {
+    return new Promise((resolve, reject) => {
+      this.flight.send(config, false, (error, result) => (error ? reject(error) : callInBatch(() => resolve(result))));
+      // All others wait for this transaction, so its statements do not wait for the end of the event loop's iteration.
+      this.stream.flush();
+    });
+  }
+
+  private checkOpen(): void {
+    this.deadline.check();
+    if (this.isOver) throw new Error('The transaction has already ended.');
+  }
+}
