@@ -5,7 +5,7 @@ import { helpLink, type Problem } from '../errors/errors';
 import { type LimitStatus, limitProblem } from '../rate-limit/limit-status';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
-import { RETRY_AFTER as RETRY_AFTER_LIMIT, type RequestsInProgress } from './requests-in-progress';
+import { RETRY_AFTER, type RequestsInProgress } from './requests-in-progress';
 
 /** The `Vary` header: the request headers that responses depend on. */
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
@@ -24,7 +24,7 @@ export const CONSTANT_HEADERS = {
 } as const;
 
 /** `Retry-After` in seconds for a response with the status 503, or for a GraphQL response with an error of this status. */
-const RETRY_AFTER = '5';
+const UNAVAILABLE_RETRY_AFTER = '5';
 /** `WWW-Authenticate` for a request without a key. Only requests with a key get an error code (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="petstore"';
 const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
@@ -104,8 +104,8 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
     if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
     const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
     // The limits on requests in progress and on unread responses have no window. They may allow a request at any time.
-    if (statusCode === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_LIMIT);
-    if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
+    if (statusCode === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
+    if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', UNAVAILABLE_RETRY_AFTER);
     if (statusCode >= 400) linkToHelp(reply, payload, errors);
     if (statusCode === 401) reply.header('www-authenticate', challengeOf(request));
     done(null, payload);
