@@ -2,12 +2,13 @@ FROM node:22.23.3-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY prisma prisma
-RUN npm ci --no-audit --no-fund
-COPY tsconfig.json ./
+# No package may run a script. `npm run build` generates the Prisma client.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY build.cjs ./
 COPY src src
 RUN npm run build
-# Removes packages that only the build needs, such as Prisma's CLI, and optional peer dependencies that are not used, such as
-# the TypeScript compiler. With these packages the image would be twice as large.
+# Removes packages that only the build needs, such as SWC and Prisma's CLI, and optional peer dependencies that are not used,
+# such as the TypeScript compiler. With these packages the image would be twice as large.
 RUN npm uninstall prisma --omit=dev --omit=optional --omit=peer --ignore-scripts --no-audit --no-fund
 
 FROM node:22.23.3-bookworm-slim

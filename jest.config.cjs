@@ -1,4 +1,5 @@
 const { availableParallelism } = require('node:os');
+const { options } = require('./build.cjs');
 const { dependencies, devDependencies } = require('./package.json');
 
 // A time zone far from UTC, so that the tests detect dates that are parsed in the wrong time zone.
@@ -18,7 +19,7 @@ const common = {
     // The decorators of this domain fill the metadata of type-graphql, so the domain is loaded once for each worker, like the
     // product.
     '/test/toys/(boxes|toys)\\.ts$': '<rootDir>/test/helper/module.cjs',
-    '/test/.*\\.ts$': ['@swc/jest', require('./test/helper/swc.cjs')],
+    '/test/.*\\.ts$': ['@swc/jest', { ...options, module: { type: 'commonjs' } }],
     [`/(src|node_modules/(${packages.join('|')}))/`]: '<rootDir>/test/helper/module.cjs',
   },
   transformIgnorePatterns: [],

@@ -5,7 +5,7 @@
 // PRISMA_SCHEMA_ENGINE_BINARY prevents the download; its value may be any existing file. The variable is set only for this
 // child process, because with the variable `prisma migrate` would succeed without doing anything.
 import { spawnSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -21,6 +21,14 @@ const VENDOR = {
 };
 
 const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+if (!Object.values(VENDOR).every((file) => existsSync(at(`node_modules/${file}`)))) {
+  console.error(
+    'petstore-gateway: nothing was generated, because only npm ci --include=dev installs what compiling needs',
+  );
+  // `npm ci --omit=dev` succeeds, for a `dist` that was compiled elsewhere.
+  process.exit(process.env.npm_lifecycle_event === 'postinstall' ? 0 : 1);
+}
 for (const [name, file] of Object.entries(VENDOR)) cpSync(at(`node_modules/${file}`), at(`src/portal/vendor/${name}`));
 
 const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js');

@@ -4,20 +4,12 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFileSync } from '@swc/core';
+import gateway from '../../build.cjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const build = join(root, 'bench', 'dist');
 
-const options = {
-  swcrc: false,
-  jsc: {
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true },
-    target: 'es2023',
-    keepClassNames: true,
-  },
-  module: { type: 'commonjs' },
-};
+const options = { configFile: false, swcrc: false, jsc: gateway.options.jsc, module: { type: 'commonjs' } };
 
 rmSync(build, { recursive: true, force: true });
 for (const folder of ['bench/baselines/usual', 'src/database/generated']) {

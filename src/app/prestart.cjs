@@ -1,5 +1,5 @@
-// Runs first on `npm start`, before anything is compiled or loaded. Old versions of Node, which cannot parse the gateway's
-// other files, must be able to run this file. So it uses only old syntax and old APIs.
+// Checks the version of Node and compiles, before `npm start` and the commands. Old versions of Node, which cannot parse the
+// gateway's other files, must be able to run this file. So it uses only old syntax, and only old APIs before the check.
 
 const needed = require('../../package.json').engines.node.replace('>=', '');
 const running = process.versions.node;
@@ -28,15 +28,25 @@ if (isBefore(running, needed)) {
 const { spawnSync } = require('node:child_process');
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
+const { build, hasCompiler } = require('../../build.cjs');
 
 const at = (path) => join(__dirname, '..', '..', path);
 
-if (!existsSync(at('dist/main.js'))) say(1, 'Compiling: the first start takes a while …\n');
-// `npm install` generates the Prisma client, but not with `--ignore-scripts`.
-if (!existsSync(at('src/database/generated/client.ts'))) {
-  const { status } = spawnSync(process.execPath, [at('prisma/generate.mjs')], { stdio: 'inherit' });
-  if (status !== 0) {
-    say(2, 'petstore-gateway: node prisma/generate.mjs could not generate the Prisma client\n');
-    process.exit(1);
+/** Ends with a one-line error. */
+function fail(message) {
+  say(2, `petstore-gateway: ${message}\n`);
+  process.exit(1);
+}
+
+const isBuilt = existsSync(at('dist/main.js'));
+if (hasCompiler()) {
+  if (!isBuilt) say(1, 'The first start takes a few seconds …\n');
+  // `npm install` generates the Prisma client, but not with `--ignore-scripts`.
+  if (!existsSync(at('src/database/generated/client.ts'))) {
+    const { status } = spawnSync(process.execPath, [at('prisma/generate.mjs')], { stdio: 'inherit' });
+    if (status !== 0) fail('node prisma/generate.mjs could not generate the Prisma client');
   }
+  build().catch(({ message }) => fail(message));
+} else if (!isBuilt) {
+  fail('the development packages, which compile the gateway, are not installed: run npm ci --include=dev');
 }

@@ -39,7 +39,7 @@ const FILES = ['src', 'test', 'bench', 'prisma', 'docs']
       .filter((entry) => entry.isFile())
       .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name))),
   )
-  .concat('jest.config.cjs')
+  .concat('build.cjs', 'jest.config.cjs')
   .filter((path) => /\.[cm]?[jt]s$/.test(path) && !/node_modules|\/(generated|public|vendor)\//.test(path))
   .map((path) => ({ ...readSource(path, read(path)), text: read(path) }));
 
@@ -56,7 +56,9 @@ function packageOf(specifier: string): string {
 function packagesOf(imports: readonly Import[]): string[] {
   return imports
     .map(({ from }) => from)
-    .filter((from) => !/^(src|test|bench|prisma|dist)\/|^[./]|^package\.json$/.test(from) && !isBuiltin(from))
+    .filter(
+      (from) => !/^(src|test|bench|prisma|dist)\/|^[./]|^(package\.json|build\.cjs)$/.test(from) && !isBuiltin(from),
+    )
     .map(packageOf);
 }
 

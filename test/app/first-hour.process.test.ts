@@ -41,26 +41,58 @@ describe('before anything is compiled', () => {
     expect([code, stderr]).toEqual(isAccepted ? [0, ''] : [1, rejection]);
   });
 
-  test('each command that compiles TypeScript checks the Node version first', () => {
+  test('each command that compiles checks the Node version first', () => {
     const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     for (const name of ['prestart', 'preseed', 'predump', 'prerestore', 'prekeys'])
-      expect(scripts[name]).toMatch(/^\(?node src\/app\/prestart\.cjs && /);
+      expect(scripts[name]).toMatch(/^node src\/app\/prestart\.cjs( |$)/);
   });
+});
 
-  test('the first start prints that it takes a while, and generates a missing Prisma client', async () => {
-    put('package.json', '{ "engines": { "node": ">=20.19.0" } }');
-    put('src/app/prestart.cjs', readFileSync(join(PROJECT, 'src/app/prestart.cjs'), 'utf8'));
-    put('prisma/generate.mjs', "process.stderr.write('generating fails\\n'); process.exit(1);");
-    const start = () => run([join(directory, 'src/app/prestart.cjs')]);
-    const stdout = 'Compiling: the first start takes a while …\n';
-    const failure = 'petstore-gateway: node prisma/generate.mjs could not generate the Prisma client\n';
-    expect(await start()).toEqual({ code: 1, stdout, stderr: `generating fails\n${failure}` });
-    put('prisma/generate.mjs', "process.stdout.write('generating\\n')");
-    expect(await start()).toEqual({ code: 0, stdout: `${stdout}generating\n`, stderr: '' });
-    put('src/database/generated/client.ts', '');
-    expect(await start()).toEqual({ code: 0, stdout, stderr: '' });
+/** A project with the files that compile it, but no packages. */
+function putProject(): void {
+  put('package.json', '{ "engines": { "node": ">=20.19.0" } }');
+  for (const name of ['src/app/prestart.cjs', 'build.cjs', 'prisma/generate.mjs'])
+    put(name, readFileSync(join(PROJECT, name), 'utf8'));
+}
+
+const start = () => run([join(directory, 'src/app/prestart.cjs')]);
+
+test('a start generates a missing Prisma client and compiles; the first start prints that it takes a few seconds', async () => {
+  putProject();
+  const compileWith = (body: string) =>
+    put('build.cjs', `exports.hasCompiler = () => true; exports.build = async () => { ${body} };`);
+  compileWith("process.stdout.write('compiling\\n')");
+  put('prisma/generate.mjs', "process.stderr.write('generating fails\\n'); process.exit(1);");
+  const stdout = 'The first start takes a few seconds …\n';
+  const failure = 'petstore-gateway: node prisma/generate.mjs could not generate the Prisma client\n';
+  expect(await start()).toEqual({ code: 1, stdout, stderr: `generating fails\n${failure}` });
+  put('prisma/generate.mjs', "process.stdout.write('generating\\n')");
+  expect(await start()).toEqual({ code: 0, stdout: `${stdout}generating\ncompiling\n`, stderr: '' });
+  put('src/database/generated/client.ts', '');
+  put('dist/main.js', '');
+  expect(await start()).toEqual({ code: 0, stdout: 'compiling\n', stderr: '' });
+  compileWith("throw new Error('cannot be compiled')");
+  expect(await start()).toEqual({ code: 1, stdout: '', stderr: 'petstore-gateway: cannot be compiled\n' });
+});
+
+describe('without the development packages', () => {
+  beforeEach(putProject);
+
+  test('a start runs an existing build, or fails with a one-line error', async () => {
+    const missing = 'the development packages, which compile the gateway, are not installed: run npm ci --include=dev';
+    expect(await start()).toEqual({ code: 1, stdout: '', stderr: `petstore-gateway: ${missing}\n` });
     put('dist/main.js', '');
     expect(await start()).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test.each([
+    ['npm ci --omit=dev', 'postinstall', 0],
+    ['npm run build', 'build', 1],
+  ])('%s generates nothing and says so in one line', async (_command, event, code) => {
+    const env = { npm_lifecycle_event: event };
+    const stderr =
+      'petstore-gateway: nothing was generated, because only npm ci --include=dev installs what compiling needs\n';
+    expect(await run([join(directory, 'prisma/generate.mjs')], { env })).toEqual({ code, stdout: '', stderr });
   });
 });
 

@@ -5,8 +5,20 @@
 // V8 compiles PGlite's WebAssembly once with its fast compiler, and does not optimize the WebAssembly while it runs.
 require('node:v8').setFlagsFromString('--liftoff-only');
 require('./typescript.cjs');
+const { readFileSync } = require('node:fs');
+const { join, sep } = require('node:path');
 const threads = require('node:worker_threads');
 const { TestEnvironment } = require('jest-environment-node');
+
+const BUILD = join(__dirname, '..', '..', 'dist') + sep;
+
+// Lets tests replace an export of the product: `jest.spyOn(module, 'name', 'get')`.
+const { '.js': load } = require.extensions;
+require.extensions['.js'] = (module, filename) => {
+  if (!filename.startsWith(BUILD)) return load(module, filename);
+  const code = readFileSync(filename, 'utf8').replaceAll('enumerable: true,', 'enumerable: true, configurable: true,');
+  return module._compile(code, filename);
+};
 
 const values = { Boolean, Date, JSON, Map, Number, Promise, RegExp, Set, String };
 const errors = { AggregateError, Error, RangeError, SyntaxError, TypeError, URIError };

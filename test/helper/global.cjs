@@ -10,8 +10,7 @@ function run(...args) {
 }
 
 exports.setup = () => {
-  // The full suite runs the build.
-  if (process.env.TEST_FULL) run(join(PROJECT, 'node_modules', 'typescript', 'bin', 'tsc'), '-b');
+  run(join(PROJECT, 'build.cjs'));
   run('-r', join(__dirname, 'typescript.cjs'), join(__dirname, 'prepare.ts'));
   process.env.TEST_DATABASE_PREFIX = `petstore_test_${process.pid}_`;
 };

@@ -1,11 +1,12 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from './free-port';
+import { findProgram } from './programs';
 import { accepts, Server } from './server';
 import { until } from './until';
 
 const BINARY = '/usr/sbin/haproxy';
-export const CAN_START_HAPROXY = existsSync(BINARY);
+export const CAN_START_HAPROXY = findProgram('HAProxy', [BINARY]) !== undefined;
 
 export class HaProxy extends Server {
   /** `127.0.0.1:port` */

@@ -1,15 +1,21 @@
 import { execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from './free-port';
+import { findProgram } from './programs';
 import { Server } from './server';
 import { until } from './until';
 
 const DEBIAN = '/usr/lib/postgresql';
 const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : [];
-const BINARIES = [...versions, ...(process.env.PATH ?? '').split(':')].find((path) => existsSync(join(path, 'initdb')));
+const DIRECTORIES = [...versions, ...(process.env.PATH ?? '').split(':')];
+const INITDB = findProgram(
+  'PostgreSQL',
+  DIRECTORIES.map((path) => join(path, 'initdb')),
+);
+const BINARIES = INITDB && dirname(INITDB);
 
 /** Options that run PostgreSQL as the user `postgres` if the tests run as root. `undefined` if that user does not exist. */
 export const SERVER_USER = serverUser();

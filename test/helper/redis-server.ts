@@ -2,12 +2,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port';
+import { findProgram } from './programs';
 import { Server } from './server';
 
 const BINARIES = ['/usr/bin/redis-server', '/usr/local/bin/redis-server', '/opt/homebrew/bin/redis-server'];
 
 /** Path of a Redis server that tests may start and kill, if there is one. */
-export const REDIS_BINARY = BINARIES.find((path) => existsSync(path));
+export const REDIS_BINARY = findProgram('Redis', BINARIES);
 
 export class RedisServer extends Server {
   private constructor(

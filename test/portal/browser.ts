@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
 import { source as axe } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { findProgram } from '../helper/programs';
 
 /** Path of Chromium, if installed. */
-const CHROMIUM = [process.env.TEST_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find(
-  (path) => path && existsSync(path),
-);
+const CHROMIUM = findProgram('Chromium', [process.env.TEST_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']);
 
 /** `test`, skipped if Chromium is not installed. */
 export const browserTest = CHROMIUM ? test : test.skip;
