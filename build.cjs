@@ -64,11 +64,25 @@ function writeIfDifferent(file, text) {
 
 /** Compiles again 50 ms after the last change. */
 function buildOnChange() {
+  let watchers = [];
   let timer;
-  watch(SOURCES, { recursive: true }, () => {
+  let running = Promise.resolve();
+  // Watches each directory, because Node's recursive watcher loses a file that an editor replaces.
+  const watchAll = () => {
+    for (const watcher of watchers) watcher.close();
+    const entries = readdirSync(SOURCES, { recursive: true, withFileTypes: true });
+    const directories = entries.filter((entry) => entry.isDirectory());
+    const paths = [SOURCES, ...directories.map(({ parentPath, name }) => join(parentPath, name))];
+    watchers = paths.map((path) => watch(path, onChange));
+  };
+  const onChange = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => build().catch(({ message }) => console.error(message)), 50);
-  });
+    timer = setTimeout(() => {
+      watchAll();
+      running = running.then(build).catch(({ message }) => console.error(message));
+    }, 50);
+  };
+  watchAll();
 }
 
 module.exports = { build, hasCompiler, options };

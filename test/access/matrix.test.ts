@@ -11,8 +11,7 @@ import {
   isRequiredArgument,
   isRequiredInputField,
 } from 'graphql';
-import { statement } from '../../src/database/statement';
-import { fillShop } from '../helper/database';
+import { everyRow, fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 
 /** The root fields and REST operations, by the scope that a caller needs. Operations in `open` need no scope. */
@@ -132,11 +131,11 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
   const isOpen = ({ needs }: Operation) => needs === 'open' || open.includes(needs);
 
   async function expectRejected(operations: readonly Operation[], caller: string, error: string) {
-    const before = await everyRow();
+    const before = await everyRow(gateway.database);
     // The operations use the ids of existing rows, so a write that is not rejected would change a row.
     const answers = await ask(operations, caller, existing);
     expect(answers).toEqual(operations.map(({ name }) => `${name}: ${error}`));
-    expect(await everyRow()).toEqual(before);
+    expect(await everyRow(gateway.database)).toEqual(before);
   }
 
   test.each(['anonymous', ...Object.keys(VALID)])(
@@ -188,15 +187,6 @@ async function request(access: string, { name }: Operation, headers: Headers, id
   const body = response.payload && response.json();
   const { code = 'OK' } = body.errors?.[0].extensions ?? (body || {});
   return `${name}: ${response.statusCode} ${code}`;
-}
-
-/** All rows, without the column `last_used_at`, which any request with a key may change. */
-async function everyRow(): Promise<unknown[]> {
-  const tables = ['categories', 'pets', 'orders', 'inventory', 'idempotency_keys', 'api_keys'];
-  const sql = tables.map(
-    (name) => `(select jsonb_agg(to_jsonb(t) - 'last_used_at' order by to_jsonb(t)::text) as rows from ${name} t)`,
-  );
-  return gateway.database.query(statement(sql.join(' union all ')), []);
 }
 
 /** The text of a root field with its required arguments. */

@@ -1,17 +1,16 @@
-import { fillShop } from '../helper/database';
+import { everyRow, fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';
-import { contentOf } from '../rest/client';
 
 let gateway: Gateway;
 let before: string;
 beforeAll(async () => {
   gateway = await startGateway();
   await fillShop(gateway.database);
-  before = await contentOf(gateway);
+  before = await everyRow(gateway.database);
 });
 // No operation of this file may change any data.
-afterEach(async () => expect(await contentOf(gateway)).toBe(before));
+afterEach(async () => expect(await everyRow(gateway.database)).toBe(before));
 afterAll(() => gateway.close());
 
 const BAD_INPUT = { code: 'BAD_USER_INPUT', status: 400 };

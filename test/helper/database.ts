@@ -92,3 +92,13 @@ export async function fillShop(database: Database): Promise<void> {
     [],
   );
 }
+
+/** Every row of every table as a line of text, to check that an operation changed nothing. A key's `last_used_at` may change. */
+export async function everyRow(database: Database): Promise<string> {
+  const tables = ['categories', 'pets', 'orders', 'inventory', 'idempotency_keys', 'api_keys'];
+  const selects = tables.map(
+    (table) => `select '${table} ' || (to_jsonb(t) - 'last_used_at')::text as row from ${table} t`,
+  );
+  const rows = await database.query<{ row: string }>(statement(`${selects.join(' union all ')} order by row`), []);
+  return rows.map(({ row }) => row).join('\n');
+}

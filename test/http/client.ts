@@ -54,8 +54,8 @@ export function fields(count: number): string {
 
 /** Sends an HTTP request (`POST /pets`) or a GraphQL operation (`{ pets { totalCount } }`). */
 export async function ask(gateway: Gateway, on: string, options: Options = {}): Promise<Answer> {
-  const [, method = 'POST', url = '/graphql'] = /^([A-Z]+) (\/.*)$/s.exec(on) ?? [];
-  const isOperation = !/^[A-Z]+ \//.test(on);
+  const [, method = 'POST', url = '/graphql'] = /^([A-Z-]+) (\/.*)$/s.exec(on) ?? [];
+  const isOperation = !/^[A-Z-]+ \//.test(on);
   const body = isOperation ? { query: on, variables: options.variables } : options.body;
   const response = await gateway.app.inject({
     method: method as 'GET',

@@ -1,5 +1,5 @@
 import { statement } from '../../src/database/statement';
-import { fillShop } from '../helper/database';
+import { everyRow, fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';
 import { titled } from '../helper/titled';
@@ -13,13 +13,6 @@ beforeAll(async () => {
   await gateway.data('mutation { updateOrder(id: 1, input: { petId: null, quantity: null }) { id } }');
 });
 afterAll(() => gateway.close());
-
-/** Every row of the shop, to check that a refused operation has changed nothing. */
-async function everything(): Promise<unknown[]> {
-  const tables = ['categories', 'pets', 'orders', 'inventory'];
-  const rows = tables.map((table) => `(select json_agg(t) from ${table} t)`).join(', ');
-  return gateway.database.query(statement(`select json_build_array(${rows}) as rows`), []);
-}
 
 /** The input type, GraphQL field and REST request of each operation, and the fields that a valid input must have. */
 const OPERATIONS = {
@@ -190,7 +183,7 @@ describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected 
   });
 
   test.each(fields)('in %s is rejected if its value is invalid, and no row changes', async (operation, field) => {
-    const before = await everything();
+    const before = await everyRow(gateway.database);
     for (const [message, ...values] of rejected)
       for (const value of values) {
         const input = { ...OPERATIONS[operation][3], [field]: value };
@@ -198,7 +191,7 @@ describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected 
         if (typeof value === 'object') continue;
         expect(await refusalOf(gateway, withLiteral(operation, input))).toMatchObject({ status: 400 });
       }
-    expect(await everything()).toEqual(before);
+    expect(await everyRow(gateway.database)).toEqual(before);
   });
 });
 
@@ -266,9 +259,9 @@ const faulty: [Operation, object, ...[path: string, message: string][]][] = [
 test.each(faulty.map((row) => titled(row, 2)))(
   'every fault of an input is reported: %s',
   async (_title, operation, input, ...faults) => {
-    const before = await everything();
+    const before = await everyRow(gateway.database);
     await expectRejected(operation, input, faults);
-    expect(await everything()).toEqual(before);
+    expect(await everyRow(gateway.database)).toEqual(before);
   },
 );
 
@@ -293,7 +286,7 @@ describe('an identifier', () => {
   const TEXTS = ['', ' 1', '1 ', '01', '+1', '0x1', '１', '1n', '\u0000', '99999999999999999999'];
   const VALUES = [...WRONG, ...TEXTS, '\ud800', 0, -1, 1.5, 1e21, 2 ** 53, true, [1], [], {}];
   test.each(VALUES)('cannot be %j', async (id) => {
-    const before = await everything();
+    const before = await everyRow(gateway.database);
     const refusal = { http: 400, code: 'BAD_USER_INPUT', status: 400 };
     for (const [kind, field, path] of PLACES)
       expect(await refusalOf(gateway, write(kind, field, '$id'), { id })).toMatchObject({ ...refusal, paths: [path] });
@@ -303,7 +296,7 @@ describe('an identifier', () => {
     for (const literal of literals)
       for (const field of READS)
         expect(await refusalOf(gateway, write('query', field, literal))).toMatchObject(refusal);
-    expect(await everything()).toEqual(before);
+    expect(await everyRow(gateway.database)).toEqual(before);
   });
 
   test.each(PLACES)('cannot be the id of an API key: %s %s', async (kind, field) => {

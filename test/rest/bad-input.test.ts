@@ -1,17 +1,17 @@
-import { fillShop } from '../helper/database';
+import { everyRow, fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { titled } from '../helper/titled';
-import { badInput, contentOf, send } from './client';
+import { badInput, send } from './client';
 
 let gateway: Gateway;
 let before: string;
 beforeAll(async () => {
   gateway = await startGateway();
   await fillShop(gateway.database);
-  before = await contentOf(gateway);
+  before = await everyRow(gateway.database);
 });
 // A rejected request changes nothing.
-afterEach(async () => expect(await contentOf(gateway)).toBe(before));
+afterEach(async () => expect(await everyRow(gateway.database)).toBe(before));
 afterAll(() => gateway.close());
 
 const LARGEST = '9223372036854775807';

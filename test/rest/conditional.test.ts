@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { fillShop } from '../helper/database';
+import { everyRow, fillShop } from '../helper/database';
 import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
-import { contentOf, send } from './client';
+import { send } from './client';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -101,11 +101,11 @@ describe.each(CHANGES)('If-Match in %s', (on, ...[body]) => {
   });
 
   test('rejects outdated ETags and weak ETags, and changes nothing', async () => {
-    const before = await contentOf(gateway);
+    const before = await everyRow(gateway.database);
     const tag = await tagOf(pathOf(on));
     for (const header of [STALE, '""', `W/${tag}`, `${STALE}, W/${tag}`])
       expect({ header, ...(await sendIf(header, on, body)) }).toMatchObject({ header, status: 412, json: FAILED });
-    expect(await contentOf(gateway)).toBe(before);
+    expect(await everyRow(gateway.database)).toBe(before);
   });
 });
 

@@ -1,8 +1,8 @@
 import { METHODS } from 'node:http';
-import { fillShop } from '../helper/database';
+import { everyRow, fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { exchange } from '../helper/wire';
-import { contentOf, send } from './client';
+import { send } from './client';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('methods', () => {
     ['/store/inventory/1', 'GET, HEAD, PUT, DELETE, OPTIONS', undefined],
     ['/openapi.json', 'GET, HEAD, OPTIONS', undefined],
   ])('%s: OPTIONS lists %s, and any other method gets 405', async (path, allow, patches) => {
-    const before = await contentOf(gateway);
+    const before = await everyRow(gateway.database);
     const options = await send(gateway, `OPTIONS ${path}`);
     expect([options.status, options.text, options.headers.allow]).toEqual([204, '', allow]);
     expect(options.headers['accept-patch']).toBe(patches);
@@ -51,7 +51,7 @@ describe('methods', () => {
         ...{ method, status: 405, headers: { allow } },
         json: { code: 'METHOD_NOT_ALLOWED', status: 405 },
       });
-    expect(await contentOf(gateway)).toBe(before);
+    expect(await everyRow(gateway.database)).toBe(before);
   });
 
   test('an unsupported method gets 405 even if the body is invalid; an unknown path gets 404 for any method', async () => {
@@ -83,13 +83,13 @@ describe('Accept', () => {
   test.each(['text/html', 'application/xml', 'application/json;q=0', 'application/json;q=0, text/*', 'nonsense'])(
     '%j gets 406, and nothing is changed',
     async (accept) => {
-      const before = await contentOf(gateway);
+      const before = await everyRow(gateway.database);
       for (const on of ['GET /pets', 'GET /pets/1', 'POST /pets', 'DELETE /pets/3', 'PUT /store/inventory/1']) {
         const body = /^P/.test(on) ? { name: 'Mia', categoryId: 1, quantity: 1 } : undefined;
         const { status, json } = await send(gateway, on, body, { accept });
         expect([on, status, json]).toEqual([on, 406, expect.objectContaining({ code: 'NOT_ACCEPTABLE', status: 406 })]);
       }
-      expect(await contentOf(gateway)).toBe(before);
+      expect(await everyRow(gateway.database)).toBe(before);
     },
   );
 });
