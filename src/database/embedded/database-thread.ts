@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { reasonOf } from '../failures';
@@ -26,7 +26,7 @@ export class DatabaseThread {
   private constructor(files: WorkerOptions['files']) {
     const { port1, port2: port } = new MessageChannel();
     const workerData: WorkerOptions = { files, port, slots: this.slots };
-    this.worker = new Worker(join(__dirname, `worker${extname(__filename)}`), { workerData, transferList: [port] });
+    this.worker = new Worker(join(__dirname, 'worker.js'), { workerData, transferList: [port] });
     this.stream = new PortStream(port1);
     this.client = new Client({ ...ENDPOINT, types: valueTypes, pipeline: true, stream: () => this.stream });
     // The failed statements reject with the error. Without a listener, this event would crash the process.

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { reasonOf } from '../failures';
@@ -126,7 +126,7 @@ function removeOthers(path: string, number: number): void {
 function hold(lock: string, draft: Draft, beatMs: number): DirectoryLock {
   const proof = join(lock, draft.beat);
   let isReleased = false;
-  const heartbeat = new Worker(join(__dirname, `heartbeat${extname(__filename)}`), {
+  const heartbeat = new Worker(join(__dirname, 'heartbeat.js'), {
     workerData: { file: proof, everyMs: beatMs },
     // Does not load the modules that `NODE_OPTIONS` preloads, such as instrumentation.
     env: {},
