@@ -14,7 +14,6 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Work } from '../database/deadline';
 import { argumentPath } from '../errors/inputs';
-import { type Alike, AlikeDocuments } from './alike-documents';
 import type { Caller } from './caller';
 import { isCounted } from './directives';
 import { documentLimitsRule, fieldsOf } from './document-limits';
@@ -80,7 +79,6 @@ export class Documents {
   };
   /** The texts of automatic persisted queries. */
   readonly persisted: Cache<string>;
-  private readonly alike: AlikeDocuments;
   private readonly known = new LRUCache<string, DocumentNode>({
     maxSize: MAX_BYTES,
     maxEntrySize: MAX_BYTES_OF_ONE,
@@ -100,7 +98,6 @@ export class Documents {
   ) {
     this.parseOptions = { maxTokens: limits.tokens };
     this.rules = [documentLimitsRule(limits.depth)];
-    this.alike = new AlikeDocuments(schema, limits.tokens);
     const texts = new LRUCache<string, string>({
       maxSize: MAX_PERSISTED,
       sizeCalculation: (text, key) => text.length + key.length,
@@ -149,15 +146,6 @@ export class Documents {
     return this.knownTexts.has(text) || this.trusted?.find(hashOf(text)) !== undefined;
   }
 
-  /**
-   * Finds a document to run in place of `text`, if a known document differs from `text` only in the values of literals
-   * (alike-documents.ts). Parsing and validating `text` would cost much more.
-   */
-  findAlike(text: string): Alike | undefined {
-    // A document that differs from a trusted document in its literals is not trusted.
-    return this.onlyTrusted ? undefined : this.alike.find(text);
-  }
-
   /** Waits until an unknown document may be parsed and validated. @throws Ended if the deadline ends first. */
   async waitToRead(work: Work): Promise<void> {
     const release = await this.queue.enterToRead(work);
@@ -171,7 +159,6 @@ export class Documents {
   private add(hash: string, document: DocumentNode): void {
     this.known.set(hash, document);
     if (this.known.has(hash)) this.knownTexts.add(textOf(document));
-    this.alike.add(document);
   }
 }
 

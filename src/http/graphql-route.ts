@@ -2,10 +2,8 @@ import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest } from '@apollo/s
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError, type ProblemSummary } from '../errors/errors';
-import type { Alike } from '../graphql/alike-documents';
 import type { OperationRequest } from '../graphql/context';
 import type { Documents } from '../graphql/documents';
-import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import { withText } from '../graphql/trusted-documents';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { acceptJsonBodies } from './json-body';
@@ -47,10 +45,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const given = request.method === 'POST' ? request.body : request.query;
     const named = isObject(given) ? withText(given, documents) : given;
     const isUnknown = isObject(named) && typeof named.query === 'string' && !documents.has(named.query);
-    const alike = isUnknown && isReplaceable(request, named) ? documents.findAlike(String(named.query)) : undefined;
-    if (isUnknown && !alike) await documents.waitToRead({ caller: request.caller.id, deadline: request.deadline });
+    if (isUnknown) await documents.waitToRead({ caller: request.caller.id, deadline: request.deadline });
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: asApolloReads(request, alike ? withAlike(request, named as Parameters, alike) : named),
+      httpGraphQLRequest: asApolloReads(request, named),
       context: async () => startOperation(request),
     });
     // Only @defer and @stream produce responses in several parts, and the schema has neither directive.
@@ -59,10 +56,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
     const hasRun = request.observation?.operation !== undefined;
     // The promise of this function stays in memory until the response is sent, so it must not resolve to the text.
-    if ((hasRun && !alike) || !body.string.startsWith('{"errors"')) return reply.send(body.string);
-    const answer = JSON.parse(body.string) as FormattedExecutionResult;
-    const relocated = alike ? alike.relocate(answer) : answer;
-    return reply.send(JSON.stringify(hasRun ? relocated : asRejection(relocated, request)));
+    if (hasRun || !body.string.startsWith('{"errors"')) return reply.send(body.string);
+    const rejection = JSON.parse(body.string) as FormattedExecutionResult;
+    return reply.send(JSON.stringify(asRejection(rejection, request)));
   }
 
   const config = { operation: 'graphql' };
@@ -73,19 +69,6 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   });
   app.post(GRAPHQL_PATH, { config }, run);
   answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
-}
-
-/** Whether an equivalent document may run in place of the request's own document. */
-function isReplaceable({ headers }: FastifyRequest, { extensions, variables }: Parameters): boolean {
-  // Idempotency keys and persisted queries depend on the exact text of the document, so it must not be replaced.
-  if (headers[IDEMPOTENCY_KEY] !== undefined || (extensions !== undefined && extensions !== null)) return false;
-  return variables === undefined || variables === null || isObject(variables);
-}
-
-/** Replaces the client's document by the equivalent document, and adds the values of the client's literals as variables. */
-function withAlike({ method }: FastifyRequest, sent: Parameters, { query, variables }: Alike): Parameters {
-  const merged = { ...(sent.variables as Parameters | null | undefined), ...variables };
-  return { ...sent, query, variables: method === 'POST' ? merged : JSON.stringify(merged) };
 }
 
 /**

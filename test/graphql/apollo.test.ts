@@ -62,14 +62,6 @@ test('a plugin sees operations in every form of request; stored documents are no
   expect(seen).toEqual(responses.flatMap(() => ['run Pet', 'respond 200']));
 });
 
-test('the third of three documents that differ only in literal values is neither parsed nor validated', async () => {
-  for (const id of [1, 2]) await post({ query: `query Literal { pet(id: ${id}) { id name } }` });
-  seen.length = 0;
-  const response = await post({ query: 'query Literal { pet(id: 3) { id name } }' });
-  expect(response.json().data.pet).toMatchObject({ id: '3' });
-  expect(seen).toEqual(['run Literal', 'respond 200']);
-});
-
 test('a plugin sees operations with rejected documents', async () => {
   await post({ query: '{ pet(id: 1) { nothing } }' });
   await post({ query: '{ pet(' });
