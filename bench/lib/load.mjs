@@ -31,13 +31,23 @@ function bytesOf({ face }, { method, path, body, headers = {} }, port) {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
+/** The number of requests sent from each array of prepared requests. */
+const sentFrom = new WeakMap();
+
+/** The next request. Each run continues after the last request of the previous run, so that new documents stay new. */
+function nextOf(requests) {
+  const sent = sentFrom.get(requests) ?? 0;
+  sentFrom.set(requests, sent + 1);
+  return requests[sent % requests.length];
+}
+
 /**
  * Sends prepared requests over `connections` keep-alive connections, one at a time on each, for `seconds`. Parses as
  * little HTTP as possible, so that the load generator is never the bottleneck.
  * @returns the number of `requests` answered, their `latencies` in ms (sorted), `failures` as text and count
  */
 export async function load(port, requests, { connections, seconds }) {
-  const run = { latencies: [], failures: new Map(), sent: 0, until: performance.now() + seconds * 1000 };
+  const run = { latencies: [], failures: new Map(), until: performance.now() + seconds * 1000 };
   const started = performance.now();
   await Promise.all(Array.from({ length: connections }, () => converse(port, requests, run)));
   return {
@@ -61,7 +71,7 @@ function converse(port, requests, run) {
       if (sentAt >= run.until) return socket.end();
       answer = Buffer.alloc(0);
       missing = 0;
-      socket.write(requests[run.sent++ % requests.length]);
+      socket.write(nextOf(requests));
     };
 
     socket.on('connect', send);
