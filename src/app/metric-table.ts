@@ -2,7 +2,7 @@ import type { UsageRecorder } from '../access/usage';
 import type { Database } from '../database/database';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
-import type { Uses } from '../graphql/annotations';
+import type { Uses } from '../graphql/uses';
 import type { LiveOperations } from '../http/live/live-operations';
 import { lostLogLines } from '../http/logger';
 import { counter, gauge, type Metric } from '../http/metric';

@@ -7,25 +7,38 @@ import { type CostLimits, estimateAt, requireCost } from './cost';
 import type { Analysis, Operation } from './operation';
 import type { ResponseContext } from './outcome';
 
-/** An operation that its caller may run. */
-export interface Admitted extends ResponseContext {
+/** A request for an operation, with the operation's analysis for the variables of the request. */
+export interface Analysed extends ResponseContext {
   readonly operation: Operation;
+  /** `undefined` if the analysis depends on invalid variables. */
+  readonly analysis: Analysis | undefined;
+  /** The coerced variables; `undefined` if they are invalid. */
+  readonly variables: Variables | undefined;
+}
+
+/** An operation that its caller may run. */
+export interface Admitted extends Analysed {
   readonly analysis: Analysis;
-  /** The coerced variables. */
   readonly variables: Variables;
   /** The estimated cost for these variables. */
   readonly cost: number;
 }
 
+/** Coerces the variables and analyses the operation. */
+export function analyse(operation: Operation, sent: Variables, request: OperationRequest): Analysed {
+  const variables = request.api.coerces ? sent : operation.coerce(sent);
+  const analysis = operation.analysisFor(variables);
+  return { request, operation, analysis, variables, stability: analysis?.stability };
+}
+
 /**
- * Coerces the variables, and checks the caller's scopes and quota, the estimated cost and the variables, in this order.
+ * Checks the caller's scopes and quota, the estimated cost and the variables, in this order.
  * Bounds of input fields are enforced by the services (`checkInput`). Invalid variables are reported together with the bounds
  * that they break, so that the caller gets all errors at once.
  * @throws ProblemError for the first problem.
  */
-export function admit(operation: Operation, sent: Variables, request: OperationRequest, costs: CostLimits): Admitted {
-  const variables = request.api.coerces ? sent : operation.coerce(sent);
-  const analysis = operation.analysisFor(variables);
+export function admit(analysed: Analysed, sent: Variables, costs: CostLimits): Admitted {
+  const { request, operation, analysis, variables } = analysed;
   const cost = analysis && variables ? estimateAt(analysis.estimate, variables) : 0;
   if (analysis) {
     for (const scope of analysis.scopes) requireScope(request.caller, scope);
@@ -33,7 +46,7 @@ export function admit(operation: Operation, sent: Variables, request: OperationR
     if (variables) requireCost(operation, analysis, variables, costs, cost);
   }
   if (!variables || !analysis) throw badInput(...variableErrors(operation, sent));
-  return { request, notice: operation.notice, operation, analysis, variables, cost };
+  return { ...analysed, analysis, variables, cost };
 }
 
 /** Checks whether the caller has the required scope, if any. @throws ProblemError `UNAUTHENTICATED`, `FORBIDDEN`. */

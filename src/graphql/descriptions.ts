@@ -1,8 +1,7 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { annotationsOf } from './annotations';
 import { withBounds } from './bounds';
-import { errorsOf, requiredScope } from './directives';
+import { errorsOf, type Marked, requiredScope, stabilityOf } from './directives';
 
 const ROOTS: Readonly<Record<string, string>> = {
   Query: 'All reads. A field for a single object is null, without an error, if the object does not exist.',
@@ -12,7 +11,7 @@ const ROOTS: Readonly<Record<string, string>> = {
     'Live events, over WebSocket or as an event stream. The start of a subscription counts as one request. Events use no quota.',
 };
 
-interface Described {
+interface Described extends Marked {
   readonly description?: string | null;
   readonly extensions?: Readonly<Record<string, unknown>> | null;
 }
@@ -22,27 +21,21 @@ interface Described {
  * a root field or an input field therefore ends with a paragraph about its scope, errors and stability, if it has any.
  */
 export function describeSchema(schema: GraphQLSchema, description: string): GraphQLSchema {
-  const annotations = annotationsOf(schema);
-  const describe = <Config extends Described>(config: Config, element?: unknown, ...facts: (string | undefined)[]) => {
-    const stability = annotations.get(element)?.stability;
+  const describe = <Config extends Described>(config: Config, ...facts: (string | undefined)[]) => {
+    const stability = stabilityOf(config);
     const paragraph = [...facts, stability && `Stability: ${stability}.`].filter(Boolean).join(' ');
     const description = withBounds(String(config.description), config.extensions ?? {});
     return { ...config, description: paragraph ? `${description}\n\n${paragraph}` : description };
   };
-  const fieldsOf = (typeName: string) => {
-    const type = schema.getType(typeName);
-    return type && 'getFields' in type ? type.getFields() : {};
-  };
   const described = mapSchema(schema, {
     [MapperKind.ROOT_OBJECT]: (type) =>
       new GraphQLObjectType({ ...type.toConfig(), description: ROOTS[type.name] ?? type.description }),
-    [MapperKind.ROOT_FIELD]: (config, name, typeName) => {
-      const field = fieldsOf(typeName)[name];
+    [MapperKind.ROOT_FIELD]: (config) => {
       const scope = requiredScope(config);
       const errors = errorsOf(config).join(', ');
-      return describe(config, field, scope && `Scope: ${scope}.`, errors && `Errors: ${errors}.`);
+      return describe(config, scope && `Scope: ${scope}.`, errors && `Errors: ${errors}.`);
     },
-    [MapperKind.INPUT_OBJECT_FIELD]: (config, name, typeName) => describe(config, fieldsOf(typeName)[name]),
+    [MapperKind.INPUT_OBJECT_FIELD]: (config) => describe(config),
     [MapperKind.OBJECT_FIELD]: (config) => describe(config),
     [MapperKind.ARGUMENT]: (config) => describe(config),
   });

@@ -1,5 +1,6 @@
 import {
   buildSchema,
+  type ConstDirectiveNode,
   DirectiveLocation,
   GraphQLDirective,
   type GraphQLField,
@@ -27,8 +28,8 @@ export const Input = (type: ClassType, description = 'The fields to update.') =>
   Arg('input', () => type, { description });
 
 /**
- * The directives whose arguments use no type of the generated schema. `@stability` and `@sunset` are allowed in the same
- * places as `@deprecated`.
+ * The directives whose arguments use no type of the generated schema. `@stability` is allowed in the same places as
+ * `@deprecated`.
  */
 const definitions = buildSchema(`
   "The field counts as one request against the caller's plan. An operation is charged for all such fields at once."
@@ -37,16 +38,6 @@ const definitions = buildSchema(`
   "Marks an element that may still change. Unmarked elements are stable."
   directive @stability("How stable the element is." level: StabilityLevel!)
     on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
-
-  "Accompanies @deprecated: says since when an element is deprecated, when it may be removed, and what replaces it."
-  directive @sunset(
-    "The date of deprecation, such as 2026-11-01."
-    since: String!
-    "The date from which the element may be removed."
-    on: String
-    "The schema coordinate of the replacement, such as Pet.category."
-    replacement: String
-  ) on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
 
   "How stable an element is."
   enum StabilityLevel {
@@ -93,6 +84,20 @@ export function requiredScope({ astNode }: Partial<Pick<Field, 'astNode'>>): Sco
   const directive = astNode?.directives?.find(({ name }) => name.value === 'requiresScope');
   const value = directive?.arguments?.[0]?.value;
   return value?.kind === Kind.ENUM ? (value.value as Scope) : undefined;
+}
+
+export type StabilityLevel = 'experimental' | 'beta';
+
+/** A schema element that directives may mark. */
+export interface Marked {
+  readonly astNode?: { readonly directives?: readonly ConstDirectiveNode[] } | null;
+}
+
+/** The stability of a field, an argument or an input field; `undefined` if it is stable. */
+export function stabilityOf({ astNode }: Marked): StabilityLevel | undefined {
+  const directive = astNode?.directives?.find(({ name }) => name.value === 'stability');
+  const value = directive?.arguments?.[0]?.value;
+  return value?.kind === Kind.ENUM ? (value.value.toLowerCase() as StabilityLevel) : undefined;
 }
 
 /**

@@ -12,8 +12,7 @@ import {
 import type { Session } from '../database/database';
 import type { Nested } from '../database/reading/selection';
 import { OperationRejection, ProblemError } from '../errors/errors';
-import { type Admitted, admit } from './admission';
-import { Uses } from './annotations';
+import { type Admitted, type Analysed, admit, analyse } from './admission';
 import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotency';
@@ -22,6 +21,7 @@ import { type Operation, OperationCache } from './operation';
 import type { OperationQueue, Release } from './operation-queue';
 import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outcome';
 import { RunningSubscription, SharedResults } from './running-subscription';
+import { Uses } from './uses';
 
 export interface ExecutorOptions {
   /** Milliseconds since the Unix epoch. */
@@ -79,11 +79,12 @@ export class Executor {
   ): Promise<RunningSubscription | Outcome> {
     const operation = this.operations.find(document, operationName);
     if (!operation) return this.refuseName(operationName, request);
+    const analysed = this.analyse(operation, sent, request);
     let admitted: Admitted;
     try {
-      admitted = this.admit(operation, sent, request);
+      admitted = admit(analysed, sent, this.options.costs);
     } catch (problem) {
-      return rejected(problem, operation, request);
+      return rejected(problem, analysed);
     }
     const resultKey = resultKeyOf(admitted, sent);
     const { countedFields } = admitted.analysis;
@@ -122,11 +123,12 @@ export class Executor {
   private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
     const { kind } = operation;
     const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
+    const analysed = this.analyse(operation, sent, request);
     let admitted: Admitted;
     try {
-      admitted = this.admit(operation, sent, request);
+      admitted = admit(analysed, sent, this.options.costs);
     } catch (problem) {
-      const outcome = rejected(problem, operation, request);
+      const outcome = rejected(problem, analysed);
       return isIdempotent ? { ...outcome, replayed: false } : outcome;
     }
     if (kind === 'subscription') return refusal(needsStream(), admitted);
@@ -203,12 +205,11 @@ export class Executor {
     return bounded(result, this.options.maxResponseBytes, false);
   }
 
-  /** @throws as {@link admit}. */
-  private admit(operation: Operation, sent: Variables, request: OperationRequest): Admitted {
-    const { label, name, notice } = operation;
-    request.observer.onOperation(label, name);
-    if (notice) this.uses.countAll(notice.annotations, request.api.name);
-    return admit(operation, sent, request, this.options.costs);
+  private analyse(operation: Operation, sent: Variables, request: OperationRequest): Analysed {
+    request.observer.onOperation(operation.label, operation.name);
+    const analysed = analyse(operation, sent, request);
+    if (analysed.analysis) this.uses.countAll(analysed.analysis.unstable, request.api.name);
+    return analysed;
   }
 
   private async refuseName(name: string | null | undefined, request: OperationRequest): Promise<Outcome> {
@@ -220,8 +221,8 @@ export class Executor {
 }
 
 /** The response to an operation that was not admitted. @throws errors other than rejections. */
-function rejected(problem: unknown, { notice }: Operation, request: OperationRequest): Outcome {
-  if (problem instanceof ProblemError) return refusal(problem, { request, notice });
+function rejected(problem: unknown, analysed: Analysed): Outcome {
+  if (problem instanceof ProblemError) return refusal(problem, analysed);
   throw problem;
 }
 

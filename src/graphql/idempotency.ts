@@ -32,11 +32,11 @@ const NONE = {};
 const USED = { 'x-stability': 'experimental' };
 
 /** All headers that the outcome of a GraphQL operation adds to its response. */
-export function headersOf(outcome: Pick<Outcome, 'notice' | 'replayed'>): Readonly<Record<string, string>> {
-  if (!outcome.notice) return idempotencyHeaders(outcome);
+export function headersOf(outcome: Pick<Outcome, 'stability' | 'replayed'>): Readonly<Record<string, string>> {
+  if (!outcome.stability) return idempotencyHeaders(outcome);
   // Idempotency keys have the lowest stability level, `experimental`, so their `x-stability` header may override the header
-  // of the notice.
-  return { ...outcome.notice.headers, ...idempotencyHeaders(outcome) };
+  // of the operation.
+  return { 'x-stability': outcome.stability, ...idempotencyHeaders(outcome) };
 }
 
 /** The identity of a request with an idempotency key. */
@@ -86,7 +86,7 @@ export class IdempotentMutations {
 
   /** Returns the response stored under the request's key, or runs the mutation. */
   async run(mutation: Admitted, execute: Execute): Promise<Outcome> {
-    const { request, analysis, notice } = mutation;
+    const { request, analysis, stability } = mutation;
     try {
       const claim = claimOf(mutation);
       // Charges the request here, since `@rateLimit` charges only if a field runs. No field runs for a replay, or for a
@@ -96,7 +96,7 @@ export class IdempotentMutations {
       if (answered.replayed)
         for (const { extensions } of answered.body.errors ?? [])
           request.observer.onProblem(extensions as unknown as ProblemSummary);
-      return { status: 200, notice, ...answered };
+      return { status: 200, stability, ...answered };
     } catch (error) {
       return { ...refusal(error, mutation), replayed: false };
     }

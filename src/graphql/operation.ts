@@ -20,11 +20,10 @@ import {
 } from 'graphql';
 import type { JsonFormat } from '../database/reading/selection';
 import type { OperationSource } from '../errors/inputs';
-import { type Notice, noticeFor } from './annotations';
 import type { Scope } from './caller';
 import type { Variables } from './context';
 import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
-import { isCounted, requiredScope } from './directives';
+import { isCounted, requiredScope, type StabilityLevel, stabilityOf } from './directives';
 import { type Rewritten, rewrite, type Tables } from './leaves';
 
 /** Maximum number of cached analyses of one operation. */
@@ -35,8 +34,6 @@ export class Operation implements OperationSource {
   readonly name: string | undefined;
   /** The kind and the root field: `query pets`, `mutation (several)`. The number of different labels is bounded. */
   readonly label: string;
-  /** The notice about the deprecated and unstable elements that the operation names. */
-  readonly notice: Notice | undefined;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
   /** The analyses, by the values of these variables. */
@@ -55,7 +52,6 @@ export class Operation implements OperationSource {
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments[definition.name.value] = definition;
     }
     this.conditions = conditionsOf(document);
-    this.notice = noticeFor(schema, document, node);
   }
 
   get kind(): OperationDefinitionNode['operation'] {
@@ -94,6 +90,8 @@ export class Analysis {
   readonly countedFields: number;
   /** The scopes that `@requiresScope` requires for the selected fields. */
   readonly scopes: ReadonlySet<Scope>;
+  /** The stability of the selected fields that are not stable, by schema coordinate. */
+  readonly unstable: ReadonlyMap<string, StabilityLevel>;
   /** The estimated cost. */
   readonly estimate: Estimate;
   private readonly rewritten = new Map<JsonFormat, Rewritten | undefined>();
@@ -106,6 +104,7 @@ export class Analysis {
   ) {
     const { schema, fragments, node } = source;
     const scopes = new Set<Scope>();
+    const unstable = new Map<string, StabilityLevel>();
     let countedFields = 0;
     const selection = (type: GraphQLObjectType, nodes: Nodes): SelectedFields => ({
       fields: [...nodes].flatMap(([key, fieldNodes]): SelectedField[] => {
@@ -115,6 +114,8 @@ export class Analysis {
         const scope = requiredScope(field);
         if (scope) scopes.add(scope);
         const coordinate = `${type.name}.${field.name}`;
+        const stability = stabilityOf(field);
+        if (stability) unstable.set(coordinate, stability);
         return [{ key, field, coordinate, nodes: fieldNodes, selection: below(field, fieldNodes) }];
       }),
     });
@@ -129,7 +130,14 @@ export class Analysis {
     this.root = selection(type, collectFields(schema, fragments, conditions, type, node.selectionSet).fields);
     this.countedFields = countedFields;
     this.scopes = scopes;
+    this.unstable = unstable;
     this.estimate = new FieldCosts(schema).total(this.root);
+  }
+
+  /** The lowest stability of the selected fields; `undefined` if all are stable. */
+  get stability(): StabilityLevel | undefined {
+    const levels = [...this.unstable.values()];
+    return levels.includes('experimental') ? 'experimental' : levels[0];
   }
 
   /**

@@ -2,8 +2,8 @@ import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFo
 import { TooManyBytes } from '../database/reading/select';
 import { type Problem, ProblemError, problemOf } from '../errors/errors';
 import type { LimitStatus } from '../rate-limit/limit-status';
-import type { Notice } from './annotations';
 import type { OperationRequest } from './context';
+import type { StabilityLevel } from './directives';
 import { sizeOf } from './json-text';
 
 /**
@@ -13,8 +13,8 @@ import { sizeOf } from './json-text';
 export interface Outcome {
   readonly status: number;
   readonly body: FormattedExecutionResult;
-  /** The notice about the deprecated and unstable elements that the operation uses. */
-  readonly notice?: Notice;
+  /** The lowest stability of the elements that the operation uses; `undefined` if all are stable. */
+  readonly stability?: StabilityLevel;
   /** Whether this is a stored response. Set only for an operation with an idempotency key. */
   readonly replayed?: boolean;
 }
@@ -22,7 +22,7 @@ export interface Outcome {
 /** The context of a response to an operation. */
 export interface ResponseContext {
   readonly request: OperationRequest;
-  readonly notice?: Notice;
+  readonly stability?: StabilityLevel;
 }
 
 type Body = { -readonly [member in keyof FormattedExecutionResult]: FormattedExecutionResult[member] };
@@ -38,31 +38,25 @@ export function outcomeOf(result: ExecutionResult, context: ResponseContext & Co
   const body = responseBody(result, context);
   const { status: limitStatus } = context.request.meter;
   // REST reports the limits in headers.
-  if (limitStatus && context.request.api.name === 'graphql')
-    body.extensions = { cost: costOf(context, limitStatus), ...body.extensions };
-  return { status: 200, body, notice: context.notice };
+  if (limitStatus && context.request.api.name === 'graphql') body.extensions = { cost: costOf(context, limitStatus) };
+  return { status: 200, body, stability: context.stability };
 }
 
 /**
  * The body of a response or of an event, without the cost. {@link outcomeOf} adds the cost to responses. Events report no cost,
  * since a subscription is charged when it starts.
  */
-export function responseBody({ errors, data }: ExecutionResult, { request, notice }: ResponseContext): Body {
-  const body: Body = errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
-  if (notice?.extensions) body.extensions = notice.extensions;
-  return body;
+export function responseBody({ errors, data }: ExecutionResult, { request }: ResponseContext): Body {
+  return errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
 }
 
 /** The response to a rejected operation: no data, and the status of the error. */
-export function refusal(error: unknown, { request, notice }: ResponseContext): Outcome {
+export function refusal(error: unknown, { request, stability }: ResponseContext): Outcome {
   const problem = report(error, request);
   return {
     status: problem.status,
-    body: {
-      errors: [{ message: problem.message, extensions: extensionsOf(problem, request.requestId) }],
-      ...(notice?.extensions && { extensions: notice.extensions }),
-    },
-    notice,
+    body: { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.requestId) }] },
+    stability,
   };
 }
 

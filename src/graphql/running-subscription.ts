@@ -2,8 +2,8 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { Session } from '../database/database';
 import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
-import type { Notice } from './annotations';
 import { Loaders } from './context';
+import type { StabilityLevel } from './directives';
 import { type ResponseContext, refusal } from './outcome';
 
 type Answer = IteratorResult<FormattedExecutionResult, undefined>;
@@ -28,8 +28,8 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     private readonly onOver: (ended: RunningSubscription) => void,
   ) {}
 
-  get notice(): Notice | undefined {
-    return this.context.notice;
+  get stability(): StabilityLevel | undefined {
+    return this.context.stability;
   }
 
   /** Ends the subscription. @param problem the reason, reported to the subscriber. */

@@ -2,7 +2,6 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import Negotiator from 'negotiator';
 import { emptyBody, type Precondition, ProblemError } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
-import { dateHeaders } from '../graphql/annotations';
 import type { Api, IdempotencyRequest, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency';
@@ -10,7 +9,7 @@ import { preconditionOf } from './if-match';
 import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
 import { JSON_TYPE, sendResult } from './response';
-import { documentationOf, filler } from './rest-route';
+import { type Deprecation, documentationOf, filler } from './rest-route';
 
 /**
  * Starts an operation: creates the request that the executor takes, and records the operation for the log.
@@ -108,6 +107,14 @@ function run(
   });
 }
 
+/** The `Deprecation` and `Sunset` headers. */
+function datesOf({ since, sunset }: Deprecation) {
+  return {
+    deprecation: `@${since.getTime() / 1000}`, // RFC 9745, section 2.1
+    sunset: sunset.toUTCString(), // RFC 8594, section 3
+  };
+}
+
 /**
  * Makes the `annotate` function of a route, which sets its deprecation and stability headers; `undefined` if the route
  * has no such headers.
@@ -115,7 +122,7 @@ function run(
 function annotationOf(route: PreparedRoute): FastifyContextConfig['annotate'] {
   const { deprecation, stability, runsOnce } = route;
   if (!deprecation && !stability && !runsOnce) return undefined;
-  const dates = deprecation && dateHeaders(deprecation.since, deprecation.sunset);
+  const dates = deprecation && datesOf(deprecation);
   const documentation = `<${documentationOf(route)}>; rel="deprecation"; type="text/html"`;
   const linkOf = deprecation && filler(`<${deprecation.successor}>; rel="successor-version", ${documentation}`);
   return (request, reply) => {

@@ -8,10 +8,9 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { annotationsOf, type StabilityLevel } from '../graphql/annotations';
 import type { Scope } from '../graphql/caller';
 import { ownDescription } from '../graphql/descriptions';
-import { errorsOf, requiredScope } from '../graphql/directives';
+import { errorsOf, requiredScope, type StabilityLevel, stabilityOf } from '../graphql/directives';
 import { Analysis } from '../graphql/operation';
 import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
@@ -113,7 +112,7 @@ function prepare(schema: GraphQLSchema, route: RestRoute, tags: RestApi['tags'])
     isConditional: method !== 'GET' && method !== 'POST',
     errors: errorsOf(rootField),
     scope: requiredScope(rootField),
-    stability: stabilityOf(schema, payload, inputs),
+    stability: routeStability(payload, inputs),
     errorPaths: new Map(all.map(({ errorPath, name }) => [errorPath, name])),
     write: writerOf(payload),
     writeRow: rowWriterOf(payload),
@@ -143,12 +142,11 @@ function read(schema: GraphQLSchema, text: string) {
 }
 
 /** The stability of the payload's field, or else of the first query parameter that is marked with a stability. */
-function stabilityOf(schema: GraphQLSchema, { field }: Payload, { query }: Inputs): Stability | undefined {
-  const annotations = annotationsOf(schema);
-  const level = annotations.get(field)?.stability;
+function routeStability({ field }: Payload, { query }: Inputs): Stability | undefined {
+  const level = stabilityOf(field);
   if (level) return { level };
   for (const { name, element } of query.values()) {
-    const stability = annotations.get(element)?.stability;
+    const stability = stabilityOf(element);
     if (stability) return { level: stability, parameter: name };
   }
   return undefined;
