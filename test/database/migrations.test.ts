@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { DatabaseThread } from '../../src/database/embedded/database-thread';
 import { migrationsOnEmbedded } from '../../src/database/embedded/embedded';
-import { type MigrationConnection, migrate, migrationsOn } from '../../src/database/migrations';
+import { MIGRATIONS_DIRECTORY, type MigrationConnection, migrate, migrationsOn } from '../../src/database/migrations';
 import { TEST_DATABASE_URL } from '../helper/database';
 import { startPrepared } from '../helper/prepared';
 
@@ -191,4 +191,16 @@ onPostgres('instances that start at the same time apply each migration once', as
   await Promise.all(instances.map((instance) => migrate(instance, directory)));
   expect(await tables()).toEqual(names);
   expect(await ledger()).toHaveLength(5);
+});
+
+test('a database of the previous version keeps its usage, and loses the table that only older versions used', async () => {
+  const last = '20261128000000_usage_without_flushes';
+  cpSync(MIGRATIONS_DIRECTORY, directory, { recursive: true, filter: (path) => !path.includes(last) });
+  await migrate(connection, directory);
+  await connection.script(`insert into usage_days (caller, day, requests) values ('', date '2026-11-27', 7);
+    insert into usage_flushes (process, number, flushed_at) values ('a', 1, now())`);
+  await migrate(connection);
+  expect(await connection.rows("select requests, to_regclass('usage_flushes') as dropped from usage_days")).toEqual([
+    { requests: '7', dropped: null },
+  ]);
 });
