@@ -155,7 +155,9 @@ export class Executor {
       const result = await this.executeIn(request.session, admitted, sent);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
       if (result.errors) request.session.work.deadline.end();
-      const rejection = result.errors?.find(({ originalError }) => originalError instanceof OperationRejection);
+      const rejection =
+        request.meter.chargeError ??
+        result.errors?.find(({ originalError }) => originalError instanceof OperationRejection);
       return rejection ? refusal(rejection, admitted) : outcomeOf(result, admitted);
     } catch (problem) {
       return refusal(problem, admitted);

@@ -15,6 +15,8 @@ import type { RequestKind } from './rules';
 export class Meter {
   private taken: LimitStatus | Promise<LimitStatus> | undefined;
   private charged: Promise<LimitStatus> | undefined;
+  /** The error with which {@link charge} failed. It rejects the whole operation. */
+  chargeError: unknown;
   /** The caller's status, including any charge for this request; `undefined` until a method has settled. */
   status: LimitStatus | undefined;
 
@@ -47,10 +49,15 @@ export class Meter {
   }
 
   private async takeOrReject(countedFields: number): Promise<LimitStatus> {
-    const status = await this.take(countedFields);
-    const rejection = limitError(status);
-    if (rejection) throw rejection;
-    return status;
+    try {
+      const status = await this.take(countedFields);
+      const rejection = limitError(status);
+      if (rejection) throw rejection;
+      return status;
+    } catch (error) {
+      this.chargeError = error;
+      throw error;
+    }
   }
 
   private remember(status: LimitStatus | Promise<LimitStatus>): LimitStatus | Promise<LimitStatus> {

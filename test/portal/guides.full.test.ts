@@ -121,7 +121,9 @@ browserTest('examples, links and copied examples contain the address of the serv
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   await page.getByRole('button', { name: 'Search' }).click();
   await page.keyboard.press('Control+V');
-  expect(await page.getByRole('searchbox').inputValue()).toMatch(/^curl -s shop\.lan:4321\/categories /);
+  expect(await page.getByRole('searchbox').inputValue()).toMatch(
+    /^export PETSTORE_API_KEY=ps_\w+ +curl -s shop\.lan:4321\/categories /,
+  );
   // Chromium logs that it ignores Cross-Origin-Opener-Policy on pages without TLS.
   expect(complaints.filter((each) => !each.includes('Cross-Origin-Opener-Policy'))).toEqual([]);
   // The page may still be loading files when its context closes at the end of the test.

@@ -11,7 +11,7 @@ import { exactDate } from '../postgres/prepared-query';
 import { adapterOn, PrismaConnections } from '../postgres/prisma-connection';
 import { settled } from '../settled';
 import type { DatabaseThread } from './database-thread';
-import { EmbeddedTransaction } from './embedded-transaction';
+import { type Done, EmbeddedTransaction, type Flight } from './embedded-transaction';
 import { clear, drop, MAX_IN_FLIGHT, mark } from './session-protocol';
 import { SessionStatements } from './session-statements';
 import { Upkeep } from './upkeep';
@@ -26,18 +26,6 @@ declare module 'pg' {
     /** The texts of prepared statements, by name. node-postgres never removes any. */
     readonly parsedStatements: Record<string, string>;
   }
-}
-
-type Done = (error: Error | undefined, result: ResultBuilder) => void;
-
-/** A statement or transaction that was sent, and not answered yet. */
-export interface Flight {
-  /** @param done called as soon as the outcome is known. */
-  send(config: QueryConfig, isShort: boolean, done: Done): void;
-  /** Drops it, unless it has started. @returns whether it will never run. */
-  drop(): boolean;
-  /** Called when it was answered. */
-  land(): void;
 }
 
 /**

@@ -9,8 +9,20 @@ import type { PrismaConnection, PrismaConnections } from '../postgres/prisma-con
 import { BEGIN } from '../session-settings';
 import { settled } from '../settled';
 import { statement } from '../statement';
-import type { Flight } from './embedded-engine';
 import type { PortStream } from './port-stream';
+
+/** Called with the outcome of a statement. */
+export type Done = (error: Error | undefined, result: ResultBuilder) => void;
+
+/** A statement or transaction that was sent, and not answered yet. */
+export interface Flight {
+  /** @param done called as soon as the outcome is known. */
+  send(config: QueryConfig, isShort: boolean, done: Done): void;
+  /** Drops it, unless it has started. @returns whether it will never run. */
+  drop(): boolean;
+  /** Called when it was answered. */
+  land(): void;
+}
 
 /** A transaction, which has the session alone. */
 export class EmbeddedTransaction implements OpenTransaction {

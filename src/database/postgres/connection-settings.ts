@@ -1,6 +1,5 @@
-import { type Client, type ClientBase, type Connection, Pool } from 'pg';
+import { type Client, type ClientBase, type Connection, Pool, type PoolConfig } from 'pg';
 import { withoutTimeLimits } from '../session-settings';
-import type { PostgresServer } from './postgres-server';
 
 /** The default of PostgreSQL. At other levels a statement outside of a transaction may fail because of a concurrent change. */
 const ISOLATION = "set default_transaction_isolation to 'read committed'";
@@ -25,7 +24,7 @@ const KEEP_ALIVE =
  * transaction whose client is silent for that long, since the transaction holds locks. Behind a pooler most settings are left
  * out, since they would also apply to other clients.
  */
-export function settingsFor({ preamble, isPooled }: Pick<PostgresServer, 'preamble' | 'isPooled'>, ms: number): string {
+export function settingsFor({ preamble, isPooled }: { preamble: string; isPooled: boolean }, ms: number): string {
   if (isPooled) return preamble;
   return `${preamble}; ${ISOLATION}; ${PLANNER}; ${KEEP_ALIVE}; ${withoutTimeLimits('session')}; set statement_timeout to ${ms}; set idle_in_transaction_session_timeout to ${ms}`;
 }
@@ -38,7 +37,7 @@ const PROBE_MS = 1_000;
  * report the server as down when all other connections are merely busy. The connection stays open. It is replaced if it
  * breaks, or if the server does not respond.
  */
-export function openProbe({ Client, preamble }: PostgresServer): Pool {
+export function openProbe({ Client, preamble }: { Client: PoolConfig['Client']; preamble: string }): Pool {
   const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
   const onConnect = (client: ClientBase) => setUp(client, preamble, PROBE_MS);
   // The pool replaces a connection that breaks; without a listener the event would crash the process.

@@ -14,6 +14,7 @@ import {
 import { Deadline } from '../../database/deadline';
 import type { ProblemError } from '../../errors/errors';
 import { RunningSubscription } from '../../graphql/running-subscription';
+import type { UnsentResponse } from '../unsent-responses';
 import type { LiveResult } from './live-operations';
 
 /** How long a client may take to send `connection_init`, in milliseconds. */
@@ -130,7 +131,9 @@ export class GraphQLConnection {
     } else if (result.status !== 200) {
       last = { id, type: MessageType.Error, payload: result.body.errors ?? [] };
     } else if (!operation.isOver) {
-      await this.send({ id, type: MessageType.Next, payload: result.body });
+      const sent = this.send({ id, type: MessageType.Next, payload: result.body });
+      operation.reserved?.release();
+      await sent;
     }
     // The client or the server has ended the operation before it was complete. Its id may now belong to another operation.
     if (operation.isOver) return;
@@ -161,6 +164,8 @@ export class ConnectionOperation {
   isOver = false;
   /** The deadline of a query or mutation, or of the start of a subscription. */
   readonly deadline: Deadline;
+  /** Counts the result as unsent until its message counts. Results that are ready together would else exceed the limit. */
+  reserved: UnsentResponse | undefined;
   private subscription: RunningSubscription | undefined;
 
   constructor(limitMs: number) {
@@ -176,6 +181,7 @@ export class ConnectionOperation {
   end(): void {
     this.isOver = true;
     this.deadline.end();
+    this.reserved?.release();
     void this.subscription?.return();
   }
 }

@@ -9,6 +9,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { ProblemError, problemOf } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import type { OperationRequest } from '../../graphql/context';
+import { sizeOf } from '../../graphql/json-text';
 import { refusal } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { subjectOfAddress } from '../../rate-limit/client-address';
@@ -74,6 +75,8 @@ export interface WebSocketsOptions {
 /** A connection. The upgrade request identifies its caller. A key in `connection_init` replaces this caller. */
 interface Client {
   readonly socket: WebSocket;
+  /** The connection below the WebSocket. */
+  readonly connection: Socket;
   /** The client's address. A wrong key is charged to this address. */
   readonly address: Subject;
   caller: Caller;
@@ -152,12 +155,13 @@ export class WebSockets {
     requests.stopCounting(request.slot);
     const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
     const { caller } = request;
-    if (opened) this.serve({ socket: opened, address, caller, key: presentedKey(request), leave }, upgrade.socket);
+    if (opened)
+      this.serve({ socket: opened, connection: upgrade.socket, address, caller, key: presentedKey(request), leave });
   }
 
   /** Handles a client's messages. Disconnects a client that exceeds its limits or does not read responses. */
-  private serve(client: Client, connection: Socket): void {
-    const { socket } = client;
+  private serve(client: Client): void {
+    const { socket, connection } = client;
     const { requests } = this.options;
     const report = (error: unknown) => this.options.logger.error(error);
     const count = (messages: number) => {
@@ -269,13 +273,16 @@ export class WebSockets {
     } finally {
       deadline.end();
     }
-    const isQuery =
-      !(result instanceof RunningSubscription) && !incoming.observation?.operation?.startsWith('mutation ');
-    const unread = isQuery ? requests.unsent.rejectionOf(caller.id) : undefined;
-    if (unread) result = refusal(unread, { request });
     if (!rejection && !(result instanceof RunningSubscription) && result.status < 500) {
       const limited = limitError(await request.meter.take(1));
       if (limited && result.status !== 429) result = refusal(limited, { request });
+    }
+    if (!(result instanceof RunningSubscription)) {
+      const isMutation = incoming.observation?.operation?.startsWith('mutation ');
+      const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller.id);
+      if (unread) result = refusal(unread, { request });
+      if (!operation.isOver)
+        operation.reserved = requests.unsent.hold(caller.id, client.connection, sizeOf(result.body));
     }
     const { operation: label = 'graphql', name: operationName, worst: reported } = incoming.observation ?? {};
     // If the client has ended the operation, its cancellation is not an error.

@@ -138,8 +138,8 @@ onServers('clients that do not read their responses', () => {
     const before = Number(closed.exec(await gateway.metrics())?.[1]);
     await until(async () => Number(closed.exec(await gateway.metrics())?.[1]) === before + 1, 90);
     expect(Date.now() - started).toBeGreaterThan(55_000);
-    await sleep(25_000);
-    expect(await unsent()).toBeGreaterThan(64 * 1024);
+    await sleep(10_000);
+    expect(reader.socket.destroyed).toBe(false);
     reader.resume();
     await until(() => reader.isWhole());
     socket.destroy();
