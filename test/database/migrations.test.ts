@@ -200,7 +200,7 @@ test('a database of the previous version keeps its usage, and loses the table th
   await connection.script(`insert into usage_days (caller, day, requests) values ('', date '2026-11-27', 7);
     insert into usage_flushes (process, number, flushed_at) values ('a', 1, now())`);
   await migrate(connection);
-  expect(await connection.rows("select requests, to_regclass('usage_flushes') as dropped from usage_days")).toEqual([
-    { requests: '7', dropped: null },
-  ]);
+  expect(
+    await connection.rows("select requests::text, to_regclass('usage_flushes') as dropped from usage_days"),
+  ).toEqual([{ requests: '7', dropped: null }]);
 });
