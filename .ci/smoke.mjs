@@ -42,10 +42,11 @@ async function check(node, directory) {
     for (let waited = 0; !urlIn() && waited < 60_000 && gateway.exitCode === null; waited += 50) await sleep(50);
     const url = urlIn();
     assert.ok(url, `The gateway does not start: ${banner}`);
+    const key = JSON.parse(banner.split('\n').find((line) => line.includes('"Admin key"')))['Admin key'];
     const post = (path, body) =>
       fetch(url + path, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
         body: JSON.stringify(body),
       });
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
@@ -68,6 +69,7 @@ async function checkVersion(version) {
   try {
     const node = await install(version, directory);
     if (!node) {
+      if (process.env.CI === 'true') throw new Error(`${PACKAGE}@${version} cannot be installed.`);
       console.log(`!! Node ${version}: ${PACKAGE}@${version} cannot be installed; SKIPPED`);
       return;
     }
