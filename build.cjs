@@ -66,7 +66,8 @@ function writeIfDifferent(file, text) {
 function buildOnChange() {
   let watchers = [];
   let timer;
-  let running = Promise.resolve();
+  const report = ({ message }) => console.error(message);
+  let running = build().catch(report);
   // Watches each directory, because Node's recursive watcher loses a file that an editor replaces.
   const watchAll = () => {
     for (const watcher of watchers) watcher.close();
@@ -79,7 +80,7 @@ function buildOnChange() {
     clearTimeout(timer);
     timer = setTimeout(() => {
       watchAll();
-      running = running.then(build).catch(({ message }) => console.error(message));
+      running = running.then(build).catch(report);
     }, 50);
   };
   watchAll();
@@ -89,8 +90,9 @@ module.exports = { build, hasCompiler, options };
 
 if (require.main === module) {
   if (process.argv.includes('--watch')) buildOnChange();
-  build().catch(({ message }) => {
-    console.error(message);
-    process.exitCode = 1;
-  });
+  else
+    build().catch(({ message }) => {
+      console.error(message);
+      process.exitCode = 1;
+    });
 }

@@ -134,7 +134,7 @@ const TABLE = {
   },
   RATE_LIMITED: {
     status: 429,
-    why: 'The request exceeds a quota of the plan, or the caller has too many requests in progress. The request has not run.',
+    why: 'The request exceeds a quota of the plan, or the caller has too many requests in progress, live operations or unread responses, or its address has sent too many unknown keys. The request has not run.',
     fix: 'Wait as long as `Retry-After` says. `X-RateLimit-Remaining` shows how many requests are left.',
     message: 'This plan allows 60 requests per minute. Try again in 12 seconds.',
   },

@@ -63,10 +63,10 @@ export class LogOutput {
     else this.timer ??= this.flushIn(FLUSH_MS);
   }
 
-  /** Writes all waiting lines at once, unless standard output does not take them. @returns whether all are written. */
+  /** Writes all waiting lines at once, unless standard output does not take them. @returns whether all are written, or being written. */
   flushSync(): boolean {
     while (!this.isWriting && this.nextChunk()) if (!this.writeSync()) break;
-    return this.waiting === 0 && !this.isLosing;
+    return (this.waiting === 0 || this.isWriting) && !this.isLosing;
   }
 
   private flush(): void {
@@ -91,7 +91,10 @@ export class LogOutput {
   /** Waits for a slow reader, but not longer than `EXIT_MS`. */
   private end(): void {
     // Node.js completes the write in progress before the process ends.
-    if (this.isWriting) this.chunk = NOTHING;
+    if (this.isWriting) {
+      this.waiting -= this.chunk.length;
+      this.chunk = NOTHING;
+    }
     this.isWriting = false;
     const last = Date.now() + EXIT_MS;
     const sleeper = new Int32Array(new SharedArrayBuffer(4));

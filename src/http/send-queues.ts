@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { parse } from 'ipaddr.js';
+import { isValid, parse } from 'ipaddr.js';
 
 /** Linux lists its TCP connections in these files (proc(5)): local address, remote address, state, `send:receive` queue. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
@@ -19,10 +19,17 @@ export async function readSendQueues(): Promise<ReadonlyMap<string, number>> {
   return queues;
 }
 
-/** The connection of a socket as Linux writes it; `undefined` if the socket is closed. */
+/** The connection of a socket as Linux writes it; `undefined` if the socket is closed, or not a TCP socket. */
 export function sendQueueKey({ localAddress, localPort, remoteAddress, remotePort }: Socket): string | undefined {
-  if (localAddress === undefined || remoteAddress === undefined) return undefined;
-  return `${inHex(localAddress, localPort)} ${inHex(remoteAddress, remotePort)}`;
+  const [local, remote] = [localAddress, remoteAddress].map(withoutZone);
+  if (local === undefined || remote === undefined) return undefined;
+  return `${inHex(local, localPort)} ${inHex(remote, remotePort)}`;
+}
+
+/** Link-local addresses of IPv6 may end with a zone, such as `%eth0` (RFC 4007, section 11). */
+function withoutZone(address = ''): string | undefined {
+  const [plain = ''] = address.split('%', 1);
+  return isValid(plain) ? plain : undefined;
 }
 
 /** Addresses are written as 32-bit words in the byte order of the processor, which is little-endian. */

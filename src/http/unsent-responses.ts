@@ -47,7 +47,7 @@ export class UnsentResponses {
     const response = new UnsentResponse(this, caller, connection);
     connection.responses.add(response);
     this.busy.add(connection);
-    response.resize(HEAD + bytes);
+    response.resize(bytes, HEAD);
     return response;
   }
 
@@ -136,20 +136,32 @@ export class UnsentResponse {
     return this.all.rejectionOf(this.caller);
   }
 
-  /** Changes the number of unsent bytes. Fewer bytes are progress. */
-  resize(bytes: number): void {
-    const difference = bytes - this.bytes;
-    if (difference === 0 || !this.connection.responses.has(this)) return;
-    if (difference < 0 || this.connection.bytes === 0) this.connection.progress();
-    this.bytes = bytes;
-    this.connection.bytes += difference;
-    this.all.add(this.caller, difference);
+  /** Changes the number of unsent bytes of the body. Fewer bytes are progress. */
+  resize(bytes: number, head = bytes > 0 ? HEAD : 0): void {
+    const before = this.bytes;
+    this.change(head + bytes);
+    if (this.bytes < before) this.connection.progress();
   }
 
   /** Called when the response is sent, or its client has disconnected. Further calls do nothing. */
   release(): void {
     this.resize(0);
     this.all.remove(this, this.connection);
+  }
+
+  /** Called when nothing of the response will be sent, or when it is counted elsewhere. This is no progress. */
+  cancel(): void {
+    this.change(0);
+    this.all.remove(this, this.connection);
+  }
+
+  private change(bytes: number): void {
+    const difference = bytes - this.bytes;
+    if (difference === 0 || !this.connection.responses.has(this)) return;
+    if (this.connection.bytes === 0) this.connection.progress();
+    this.bytes = bytes;
+    this.connection.bytes += difference;
+    this.all.add(this.caller, difference);
   }
 }
 

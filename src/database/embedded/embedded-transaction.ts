@@ -89,6 +89,9 @@ export class EmbeddedTransaction implements OpenTransaction {
     } catch (error) {
       await this.rollBack();
       throw error;
+    } finally {
+      // Not before `run` has ended: it might otherwise send its next statement in the transaction of another caller.
+      if (this.connection) this.models.putBack(this.connection);
     }
   }
 
@@ -96,7 +99,6 @@ export class EmbeddedTransaction implements OpenTransaction {
   private end(text: string): Promise<ResultBuilder> {
     this.isOver = true;
     const ended = this.post({ text }).finally(() => this.flight.land());
-    if (this.connection) this.models.putBack(this.connection);
     this.release();
     return ended;
   }

@@ -13,6 +13,7 @@ import {
 } from 'graphql-ws';
 import { Deadline } from '../../database/deadline';
 import type { ProblemError } from '../../errors/errors';
+import { serialize } from '../../graphql/json-text';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import type { UnsentResponse } from '../unsent-responses';
 import type { LiveResult } from './live-operations';
@@ -64,7 +65,7 @@ export class GraphQLConnection {
   private readonly initialising = setTimeout(
     () => this.close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout'),
     INIT_MS,
-  );
+  ).unref();
 
   constructor(private readonly options: GraphQLConnectionOptions) {
     if (options.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL)
@@ -132,7 +133,7 @@ export class GraphQLConnection {
       last = { id, type: MessageType.Error, payload: result.body.errors ?? [] };
     } else if (!operation.isOver) {
       const sent = this.send({ id, type: MessageType.Next, payload: result.body });
-      operation.reserved?.release();
+      operation.reserved?.cancel();
       await sent;
     }
     // The client or the server has ended the operation before it was complete. Its id may now belong to another operation.
@@ -149,7 +150,7 @@ export class GraphQLConnection {
   }
 
   private send(message: Sent): Promise<void> {
-    return this.options.send(JSON.stringify(message));
+    return this.options.send(message.type === MessageType.Next ? serialize(message) : JSON.stringify(message));
   }
 
   private close(code: CloseCode, reason: string): void {
@@ -181,7 +182,7 @@ export class ConnectionOperation {
   end(): void {
     this.isOver = true;
     this.deadline.end();
-    this.reserved?.release();
+    this.reserved?.cancel();
     void this.subscription?.return();
   }
 }

@@ -93,7 +93,7 @@ class EventStream extends Readable {
   private readonly keepAlive = setInterval(() => {
     this.countUnsent();
     if (this.readableLength === 0) this.push(':\n\n');
-  }, KEEP_ALIVE_MS);
+  }, KEEP_ALIVE_MS).unref();
   private isAsking = false;
   private isOver = false;
 

@@ -280,7 +280,10 @@ export class WebSockets {
     if (!(result instanceof RunningSubscription)) {
       const isMutation = incoming.observation?.operation?.startsWith('mutation ');
       const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller.id);
-      if (unread) result = refusal(unread, { request });
+      if (unread) {
+        requests.rejected += 1;
+        result = refusal(unread, { request });
+      }
       if (!operation.isOver)
         operation.reserved = requests.unsent.hold(caller.id, client.connection, sizeOf(result.body));
     }

@@ -62,7 +62,9 @@ function post(message) {
 
 /** The answers to the frame's messages, by the name of the message. @type {Record<string, (message: Message) => void>} */
 const ANSWERS = {
-  ExplorerListeningForHandshake: () => post({ name: 'HandshakeResponse', parentHref: location.href }),
+  // Without the fragment, which may contain a key.
+  ExplorerListeningForHandshake: () =>
+    post({ name: 'HandshakeResponse', parentHref: location.origin + location.pathname }),
   IntrospectionQueryWithHeaders: introspect,
   ExplorerRequest: run,
   ExplorerSubscriptionRequest: subscribe,
@@ -77,7 +79,8 @@ const ANSWERS = {
  * @param {object} body
  */
 function send(headers, body) {
-  const all = { 'content-type': 'application/json', ...headers };
+  const all = new Headers(headers);
+  all.set('content-type', 'application/json');
   return fetch('/graphql', { method: 'POST', headers: all, body: JSON.stringify(body), credentials: 'omit' });
 }
 
