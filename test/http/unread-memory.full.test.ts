@@ -100,6 +100,15 @@ onServers('clients that do not read their responses', () => {
     }
   }
 
+  /** Sends requests until one is accepted. */
+  async function startReading(key: string, bytesPerSecond: number): Promise<SlowReader> {
+    for (;;) {
+      const reader = new SlowReader(send(key), bytesPerSecond);
+      await until(async () => reader.received.includes('\r\n\r\n'), 60);
+      if (reader.received.startsWith('HTTP/1.1 200 ')) return reader;
+    }
+  }
+
   const residentBytes = () =>
     1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]);
   const unsent = async () => Number(/^petstore_unsent_bytes (\d+)$/m.exec(await gateway.metrics())?.[1]);
@@ -113,7 +122,7 @@ onServers('clients that do not read their responses', () => {
         if (socket.writableLength === 0) socket.write(request(keys[i % CALLERS] ?? ''));
     }, 1000);
     await until(async () => (await unsent()) > 32 * MIB, 90);
-    const reader = new SlowReader(send(slow), 500_000);
+    const reader = await startReading(slow, 500_000);
     let most = 0;
     const served: (number | undefined)[] = [];
     for (let i = 0; i < 100; i++) {
@@ -133,7 +142,7 @@ onServers('clients that do not read their responses', () => {
     const [silent, slow] = await Promise.all([createKey(), createKey()]);
     const started = Date.now();
     const socket = send(silent);
-    const reader = new SlowReader(send(slow), 20_000);
+    const reader = await startReading(slow, 20_000);
     const closed = /^petstore_unread_connections_closed_total (\d+)$/m;
     const before = Number(closed.exec(await gateway.metrics())?.[1]);
     await until(async () => Number(closed.exec(await gateway.metrics())?.[1]) === before + 1, 90);

@@ -38,9 +38,21 @@ test('a released response counts no longer, however often it is released', () =>
   first.release();
   first.release();
   expect(unsent.rejectionOf('caller')).toBeUndefined();
-  second.resize(MIB);
-  expect(unsent.total).toBe(MIB);
+  second.resize(0);
+  expect(unsent.total).toBe(0);
   second.release();
   second.resize(MIB);
   expect(unsent.total).toBe(0);
+});
+
+test('a response that is cancelled is no progress of its connection', () => {
+  const unsent = new UnsentResponses();
+  const [stalled, reading] = [new Socket(), new Socket()];
+  unsent.hold('silent', stalled, 60 * MIB);
+  jest.advanceTimersByTime(10);
+  unsent.hold('other', reading, 60 * MIB);
+  jest.advanceTimersByTime(10);
+  unsent.hold('silent', stalled, MIB).cancel();
+  unsent.hold('third', new Socket(), 10 * MIB);
+  expect([stalled.destroyed, reading.destroyed]).toEqual([true, false]);
 });

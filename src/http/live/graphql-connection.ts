@@ -65,7 +65,7 @@ export class GraphQLConnection {
   private readonly initialising = setTimeout(
     () => this.close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout'),
     INIT_MS,
-  ).unref();
+  );
 
   constructor(private readonly options: GraphQLConnectionOptions) {
     if (options.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL)
