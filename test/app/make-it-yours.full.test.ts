@@ -37,7 +37,9 @@ async function follow(copy: string): Promise<string[]> {
   for (const [, file, info = '', code = ''] of textOf(PAGE).matchAll(BLOCKS)) {
     if (info === 'sh run') {
       const script = `set -e\n${code.replace(/^npm ci$/m, '')}`;
-      await run('bash', ['--norc', '-c', script], { cwd: copy, env });
+      await run('bash', ['--norc', '-c', script], { cwd: copy, env }).catch(({ message, stdout }) => {
+        throw new Error(`${message}\n${stdout}`);
+      });
     } else if (file && info.endsWith(' file')) {
       mkdirSync(dirname(join(copy, file)), { recursive: true });
       writeFileSync(join(copy, file), code);
