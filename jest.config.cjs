@@ -29,17 +29,15 @@ const full = [
   { ...common, displayName: 'process', testMatch: ['**/*.process.test.ts'] },
   { ...common, displayName: 'full', testMatch: ['**/*.full.test.ts'] },
 ];
-const lint = { ...common, displayName: 'lint', testMatch: ['**/*.lint.test.ts'] };
 const faults = { ...common, displayName: 'faults', testMatch: ['**/*.faults.test.ts'] };
 
 /** @type {import('jest').Config} */
 module.exports = {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['**/*.unit.test.ts'] },
-    { ...common, displayName: 'gateway', testMatch: ['**/!(*.unit|*.process|*.full|*.faults|*.lint).test.ts'] },
+    { ...common, displayName: 'gateway', testMatch: ['**/!(*.unit|*.process|*.full|*.faults).test.ts'] },
     ...(process.env.TEST_FULL ? full : []),
     ...(process.env.TEST_FAULTS ? [faults] : []),
-    ...(process.env.TEST_LINT ? [lint] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
   // One worker more than cores, since tests also wait. With TEST_FULL, no additional worker, since outage tests measure
