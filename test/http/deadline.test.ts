@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { WebSocket } from 'ws';
 import { statement } from '../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
-import { type Gateway, startGateway } from '../helper/gateway';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';
 
 // Only PostgreSQL lets the test hold a lock over a separate connection.
@@ -80,6 +80,7 @@ onPostgres('while another transaction locks the inventory', () => {
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
+      connectionParams: { apiKey: ADMIN_KEY },
       retryAttempts: 0,
     });
     const begun = performance.now();
@@ -101,7 +102,7 @@ onPostgres('while another transaction locks the inventory', () => {
   test('an operation whose client disconnects is cancelled', async () => {
     const leaving = new AbortController();
     const body = JSON.stringify({ query: ORDER });
-    const headers = { 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
     const gone = fetch(`${url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal }).catch(
       () => undefined,
     );
