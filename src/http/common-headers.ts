@@ -103,7 +103,7 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
     // Health checks, pages and preflights succeed even if the caller is limited or banned. Then there is nothing to retry.
     if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
     const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
-    // The limits on requests in progress and on unread responses have no window. They may allow a request at any time.
+    // The limits on requests in progress, unread responses and look-ups of keys may allow a request again within a second.
     if (statusCode === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
     if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', UNAVAILABLE_RETRY_AFTER);
     if (statusCode >= 400) linkToHelp(reply, payload, errors);

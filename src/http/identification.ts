@@ -5,7 +5,6 @@ import type { Caller } from '../graphql/caller';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import { limitError } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
-import { LOOK_UP_RETRY_AFTER, TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 
@@ -45,7 +44,7 @@ export interface Origin {
 export interface Keys {
   /**
    * Finds the caller with this key; `undefined` if the key is rejected. Returns no promise if the key is cached.
-   * @throws ProblemError `RATE_LIMITED` ({@link TOO_MANY_LOOK_UPS}) or `SERVICE_UNAVAILABLE`, if the key was not checked.
+   * @throws ProblemError `RATE_LIMITED` (too many look-ups) or `SERVICE_UNAVAILABLE`, if the key was not checked.
    */
   recognise(key: string, origin: Origin): Caller | undefined | Promise<Caller | undefined>;
   /** Explains, in a text for the response, why {@link recognise} has just rejected a key. */
@@ -83,7 +82,7 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
     if (!caller) request.keyProblem = await rejectKey(request.meter, keys.rejectionReason(key));
   };
 
-  return (request, reply, done) => {
+  return (request, _reply, done) => {
     // Browsers send no keys with preflights, and every preflight is answered.
     const key = request.method === 'OPTIONS' ? undefined : presentedKey(request);
     if (key === undefined) {
@@ -109,7 +108,6 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
       () => done(),
       (error) => {
         request.keyProblem = error;
-        if (error === TOO_MANY_LOOK_UPS) reply.header('retry-after', LOOK_UP_RETRY_AFTER);
         done();
       },
     );

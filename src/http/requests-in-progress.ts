@@ -160,8 +160,8 @@ export class RequestsInProgress {
 
   /**
    * Counts a request or operation towards the limit of its caller. Called once the caller is known.
-   * @returns the error if overload, this limit or unread responses reject the request or operation. After a rejection, the request or
-   * operation is no longer counted.
+   * @returns the error if the request or operation is rejected: because of overload, this limit or unread responses. It is then
+   * no longer counted.
    */
   admit(slot: Slot, caller: string, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.

@@ -5,7 +5,7 @@ import type { RequestsInProgress } from './requests-in-progress';
 import type { UnsentResponse } from './unsent-responses';
 
 /** Maximum number of bytes per write. Only the end of a write shows that the client is reading. */
-export const CHUNK = 64 * 1024;
+const CHUNK = 64 * 1024;
 
 /**
  * Replaces a response by 429 or 503 if its caller has too many unsent bytes. The response of a mutation is always sent,

@@ -8,8 +8,6 @@ export const TOO_MANY_LOOK_UPS = new ProblemError(
   'RATE_LIMITED',
   'Too many unknown keys were sent from this address. Try again in 1 second.',
 );
-/** `Retry-After` in seconds for {@link TOO_MANY_LOOK_UPS}. */
-export const LOOK_UP_RETRY_AFTER = 1;
 
 /** Maximum number of look-ups per second for an address that is banned or has used up its quota. */
 const PER_SECOND = 2;
@@ -42,7 +40,7 @@ export class LookUps {
   constructor(private readonly limits: Pick<Limiter, 'peek'>) {}
 
   /**
-   * Runs a look-up. Whoever learns from its result that a credential is wrong must charge the address at once.
+   * Runs a look-up. If the result shows that the credential is wrong, the caller of this method must charge the address at once.
    * @param id the client's address as a rate-limit subject.
    * @throws ProblemError {@link TOO_MANY_LOOK_UPS}, and the errors of `lookUp`.
    */
