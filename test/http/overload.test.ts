@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
-import { running, socketClient } from '../helper/live';
+import { socketClient as createSocketClient, running } from '../helper/live';
 import { until } from '../helper/until';
 import { exchange, parseResponse } from '../helper/wire';
 import { ask, type Headers, PETS } from './client';
@@ -33,7 +33,10 @@ beforeEach(async () => {
   // Looks up both keys, because a request counts towards the limit per caller only after the look-up of its key.
   for (const { headers } of [mine, other]) await ask(gateway, 'GET /rate_limit', { headers });
 });
-afterEach(leaveAll);
+afterEach(async () => {
+  for (const undo of undone.splice(0)) undo();
+  await leaveAll();
+});
 afterAll(async () => {
   gateway.server.server.closeAllConnections();
   await gateway.close();
@@ -44,7 +47,16 @@ interface Opened {
   received: string;
 }
 
+/** The half-sent requests of the test. */
 const opened: Opened[] = [];
+/** What the test has to undo, even if it fails. */
+const undone: (() => void)[] = [];
+
+function socketClient(headers: Headers) {
+  const client = createSocketClient(url, headers);
+  undone.push(() => client.close());
+  return client;
+}
 
 function write(text: string, to = url): Opened {
   const half: Opened = { socket: connect(Number(new URL(to).port), '127.0.0.1').setEncoding('utf8'), received: '' };
@@ -75,10 +87,10 @@ async function inProgress(instance = gateway): Promise<number> {
   return Number(/^petstore_requests_in_progress (-?\d+)$/m.exec(text)?.[1]) - 1;
 }
 
+/** Takes slots with half-sent requests, and waits until only the half-sent requests of the test are in progress. */
 async function fill(headers: Headers, count = SHARE): Promise<void> {
-  const before = await inProgress();
   for (let i = 0; i < count; i++) sendHalf(headers);
-  await until(async () => (await inProgress()) === before + count);
+  await until(async () => (await inProgress()) === opened.length);
 }
 
 async function leaveAll(): Promise<void> {
@@ -119,7 +131,7 @@ describe.each<[name: string, callerOf: () => Headers]>([
 });
 
 test('when several callers have taken all slots, every request gets 503 at once, except health checks', async () => {
-  const client = socketClient(url, other.headers);
+  const client = socketClient(other.headers);
   client.subscribe('subscription { petChanged { kind } }');
   await until(async () => (await running(gateway)) === 1);
   for (let i = 0; i < SLOTS / SHARE; i++) await fill((await gateway.createKey()).headers, SHARE);
@@ -128,14 +140,13 @@ test('when several callers have taken all slots, every request gets 503 at once,
   expect(performance.now() - begun).toBeLessThan(300);
   const { error, answers } = await client.subscribe(PETS).untilOver();
   expect([error, answers]).toMatchObject([[{ extensions: { code: 'SERVICE_UNAVAILABLE', status: 503 } }], []]);
-  client.close();
   expect((await read({}, 'GET /livez')).status).toBe(200);
   await leaveAll();
   expect((await read(other.headers)).status).toBe(200);
 });
 
 test('operations over WebSocket count towards the limit per caller; rejections use no quota and cause no ban', async () => {
-  const client = socketClient(url, mine.headers);
+  const client = socketClient(mine.headers);
   client.subscribe('subscription { petChanged { kind } }');
   await until(async () => (await running(gateway)) === 1);
   await fill(mine.headers);
@@ -143,14 +154,13 @@ test('operations over WebSocket count towards the limit per caller; rejections u
     const { error } = await client.subscribe(PETS).untilOver();
     expect(error).toMatchObject([{ extensions: { code: 'RATE_LIMITED', status: 429 } }]);
   }
-  const others = socketClient(url, other.headers);
+  const others = socketClient(other.headers);
   expect((await others.subscribe(PETS).untilOver()).error).toBeUndefined();
   await leaveAll();
   const { answers } = await client.subscribe('{ rateLimit { bannedUntil windows { remaining } } }').untilOver();
   expect(answers).toMatchObject([
     { data: { rateLimit: { bannedUntil: null, windows: [{ remaining: 59 - SHARE }, {}] } } },
   ]);
-  for (const each of [client, others]) each.close();
 });
 
 test('a request whose body does not arrive in time gets 408, and the connection is closed', async () => {
@@ -172,6 +182,7 @@ describe('a request whose client has disconnected', () => {
       release = resolve;
     });
     const held = { count: 0, release: () => Object.assign(target, { [name]: original }) && release() };
+    undone.push(held.release);
     const holding = async (...args: unknown[]) => {
       held.count += 1;
       await released;
@@ -187,7 +198,7 @@ describe('a request whose client has disconnected', () => {
     return () => void asked.destroy();
   };
   const overWebSocket = () => {
-    const client = socketClient(url, mine.headers);
+    const client = socketClient(mine.headers);
     client.subscribe('{ pets { nodes { name } } }');
     return () => client.close();
   };
