@@ -5,7 +5,7 @@ import { requireScope } from '../graphql/admission';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Paged, Sized } from '../graphql/cost-directives';
-import { Counted, Errors, Input, nullable, Requires } from '../graphql/directives';
+import { Errors, Input, nullable, RateLimited, RequiresScope } from '../graphql/directives';
 import { type AnyId, acceptOtherIds, DateTime, Id } from '../graphql/scalars';
 import { Selected } from '../graphql/selected';
 import { subjectOfAddress } from '../rate-limit/client-address';
@@ -41,8 +41,8 @@ export class ApiKeyResolver {
     private readonly usage: UsageService,
   ) {}
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Paged('first')
   @Errors('BAD_USER_INPUT')
   @Query(() => ApiKeyConnection, { name: 'apiKeys', description: 'API keys, newest first, one page at a time.' })
@@ -50,8 +50,8 @@ export class ApiKeyResolver {
     return listKeys(session, args);
   }
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
   @Query(() => ApiKey, {
     name: 'apiKey',
@@ -63,8 +63,8 @@ export class ApiKeyResolver {
     return (await this.keys.find(session, [keyId])).get(keyId);
   }
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Sized('first', DEFAULT_PAGE)
   @Errors('BAD_USER_INPUT')
   @Query(() => [CallerUsage], {
@@ -81,24 +81,24 @@ export class ApiKeyResolver {
     return callers.map(({ caller, ...used }) => ({ ...used, apiKey: keys.get(caller) ?? null }));
   }
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => CreatedApiKey, nullable('Creates a key. The full key is shown only in this response.'))
   createApiKey(@Input(NewApiKey, 'The key to create.') input: NewApiKey, @Ctx() { session }: Context) {
     return this.keys.create(session, input);
   }
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(() => ApiKey, nullable('Updates the given fields of a key; other fields keep their values.'))
   updateApiKey(@IdOfKey() id: AnyId, @Input(ApiKeyUpdate) input: ApiKeyUpdate, @Ctx() { session }: Context) {
     return this.keys.update(session, keyIdOf(id), input);
   }
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(
     () => ApiKey,
@@ -108,8 +108,8 @@ export class ApiKeyResolver {
     return this.keys.revoke(session, keyIdOf(id));
   }
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(
     () => CreatedApiKey,
@@ -129,8 +129,8 @@ export class ApiKeyResolver {
     return this.keys.rotate(session, keyIdOf(id), graceSeconds);
   }
 
-  @Counted()
-  @Requires('ADMIN')
+  @RateLimited()
+  @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Boolean, nullable("Lifts a caller's ban. Returns false if there was none."))
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {

@@ -98,13 +98,13 @@ export class KeyCache implements Keys {
   recognise(presented: string, { address, connection }: Origin): Account | undefined | Promise<Account | undefined> {
     const verified = connection && this.verified.get(connection);
     if (verified && isFresh(verified.entry) && this.entries.get(verified.entry.id) === verified.entry)
-      if (isSame(verified.fullKey, presented)) return this.admit(verified.entry, verified.endsAt);
+      if (isSame(verified.fullKey, presented)) return this.accept(verified.entry, verified.endsAt);
     const parsed = parseKey(presented);
     if (!parsed) return undefined;
     const { id } = parsed;
     const check = (entry: Entry, endsAt = validUntil(parsed.secret, entry.key)) => {
       if (connection && endsAt > 0) this.verified.set(connection, { fullKey: presented, entry, endsAt });
-      return this.admit(entry, endsAt);
+      return this.accept(entry, endsAt);
     };
     const known = this.entries.get(id) ?? this.missing.get(id);
     const endsAt = known ? validUntil(parsed.secret, known.key) : -Infinity;
@@ -144,7 +144,7 @@ export class KeyCache implements Keys {
    * Returns the key's caller and records the time of use. Returns `undefined` if the key is revoked or expired, or its
    * secret is no longer valid.
    */
-  private admit(entry: Entry, endsAt: number): Account | undefined {
+  private accept(entry: Entry, endsAt: number): Account | undefined {
     const { key, caller } = entry;
     if (!key || !caller) return undefined;
     const now = this.options.now();
@@ -159,9 +159,9 @@ export class KeyCache implements Keys {
     );
   }
 
-  /** @param caller on whose behalf the database is read. */
-  private lookUp(presented: string, id: string, caller: string): Promise<Entry> {
-    return this.join(presented, () => this.read(id, caller));
+  /** @param callerId on whose behalf the database is read. */
+  private lookUp(presented: string, id: string, callerId: string): Promise<Entry> {
+    return this.join(presented, () => this.read(id, callerId));
   }
 
   private join(name: string, run: () => Promise<Entry>): Promise<Entry> {
@@ -174,12 +174,12 @@ export class KeyCache implements Keys {
     return started;
   }
 
-  private async read(id: string, caller: string): Promise<Entry> {
+  private async read(id: string, callerId: string): Promise<Entry> {
     const { changes } = this;
     const readAt = performance.now();
     const deadline = new Deadline(this.options.lookUpMs);
     const rows = await this.database
-      .sessionFor({ caller, deadline })
+      .sessionFor({ callerId, deadline })
       .query<Row>(READ, [id])
       .catch((error: unknown) => {
         // An unknown error may be a bug. It is logged in full with its request.

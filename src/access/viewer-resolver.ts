@@ -14,7 +14,7 @@ export class ViewerResolver {
 
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
   async rateLimit(@Ctx() { request, countedFields }: Context): Promise<RateLimit> {
-    return rateLimitOf(await request.meter.charge(countedFields), accountOf(request.caller).plan, countedFields);
+    return rateLimitOf(await request.meter.chargeOrThrow(countedFields), accountOf(request.caller).plan, countedFields);
   }
 
   @Errors('BAD_USER_INPUT')

@@ -4,7 +4,7 @@
 const needed = require('../../package.json').engines.node.replace('>=', '');
 const running = process.versions.node;
 
-const { writeSync } = require('fs');
+const { writeSync } = require('node:fs');
 
 /** Writes text. An unwritable output must not prevent the start. */
 function say(fd, text) {

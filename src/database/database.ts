@@ -1,4 +1,4 @@
-import type { Work } from './deadline';
+import type { Requester } from './deadline';
 import type { Prisma } from './generated/client';
 
 /** A SQL text and the name of its prepared statement, created by {@link statement}. */
@@ -26,7 +26,7 @@ export type Written<Row> = (rows: readonly Row[], changes: ChangePublisher) => v
  */
 export interface Session {
   /** The caller and deadline of the statements. After the deadline, statements are rejected with its `reason`. */
-  readonly work: Work;
+  readonly requester: Requester;
   /**
    * Runs one statement that only reads. Returns `int8` as `bigint`, and `timestamptz` as `Date`.
    * @param isShortRead whether the statement reads only a few rows through an index, and so may run on a shared connection.
@@ -70,7 +70,7 @@ export interface Database extends Session, ChangePublisher {
   /** The Prisma models, for short statements of the service itself. */
   readonly prisma: Prisma.TransactionClient;
   /** Returns a session with this caller and deadline. */
-  sessionFor(work: Work): Session;
+  sessionFor(requester: Requester): Session;
   /**
    * Whether the database accepts writes. It does not if it is a standby, for example. Rejects if it does not respond.
    */

@@ -82,9 +82,9 @@ function overdue(ms: number): Ended {
 }
 
 /** The caller and the deadline of statements. */
-export interface Work {
+export interface Requester {
   /** The id of the caller. Connections are shared fairly among callers. */
-  readonly caller: string;
+  readonly callerId: string;
   readonly deadline: Deadline;
   /** Maximum size in bytes of the rows that one statement may read for a caller's selection. Unlimited by default. */
   readonly maxStatementBytes?: number;

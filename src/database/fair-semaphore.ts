@@ -1,4 +1,4 @@
-import type { Deadline, Work } from './deadline';
+import type { Deadline, Requester } from './deadline';
 
 /** Releases the slot. */
 export type Release = () => void;
@@ -62,16 +62,16 @@ export class FairSemaphore {
    * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue is full, or already
    * holds the maximum number of this caller's requests.
    */
-  acquire(work: Work): Release | Promise<Release> {
-    work.deadline.check();
-    const queue = this.callers.get(work.caller) ?? { running: 0, waiting: [] };
+  acquire(requester: Requester): Release | Promise<Release> {
+    requester.deadline.check();
+    const queue = this.callers.get(requester.callerId) ?? { running: 0, waiting: [] };
     if (this.mayStart(queue)) {
-      this.callers.set(work.caller, queue);
-      return this.start(work.caller, queue);
+      this.callers.set(requester.callerId, queue);
+      return this.start(requester.callerId, queue);
     }
     if (this.total >= this.places || queue.waiting.length >= this.places * MOST_OF_ONE_CALLER) throw tooMany();
-    this.callers.set(work.caller, queue);
-    return this.wait(work.caller, work.deadline, queue);
+    this.callers.set(requester.callerId, queue);
+    return this.wait(requester.callerId, requester.deadline, queue);
   }
 
   private wait(caller: string, deadline: Deadline, queue: CallerQueue): Promise<Release> {

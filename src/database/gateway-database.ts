@@ -1,5 +1,5 @@
 import type { Change, ChangeListener, Database, PoolLoad, Session, Statement, Transaction, Written } from './database';
-import { Deadline, type Work } from './deadline';
+import { Deadline, type Requester } from './deadline';
 import type { Prisma } from './generated/client';
 import { retrying } from './retries';
 
@@ -24,39 +24,44 @@ export class GatewayDatabase implements Database {
     return this.engine.load;
   }
 
-  get work(): Work {
-    return { caller: SERVICE, deadline: new Deadline(this.requestTimeoutMs) };
+  get requester(): Requester {
+    return { callerId: SERVICE, deadline: new Deadline(this.requestTimeoutMs) };
   }
 
-  sessionFor(work: Work): Session {
-    return new WorkSession(this, work);
+  sessionFor(requester: Requester): Session {
+    return new RequesterSession(this, requester);
   }
 
   renewed(): Session {
-    return this.sessionFor(this.work);
+    return this.sessionFor(this.requester);
   }
 
-  query<Row>(statement: Statement, values: readonly unknown[], isShortRead = false, work = this.work): Promise<Row[]> {
-    return this.engine.run(work, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
+  query<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    isShortRead = false,
+    requester = this.requester,
+  ): Promise<Row[]> {
+    return this.engine.run(requester, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
   }
 
   write<Row>(
     statement: Statement,
     values: readonly unknown[],
     written?: Written<Row>,
-    work = this.work,
+    requester = this.requester,
   ): Promise<Row[]> {
     const onWritten = written && ((rows: readonly Row[]) => written(rows, this));
-    return this.engine.run(work, { statement, values, kind: 'write', onWritten });
+    return this.engine.run(requester, { statement, values, kind: 'write', onWritten });
   }
 
-  transaction<T>(run: (transaction: Transaction) => Promise<T>, work = this.work): Promise<T> {
-    return retrying(work.deadline, () => {
+  transaction<T>(run: (transaction: Transaction) => Promise<T>, requester = this.requester): Promise<T> {
+    return retrying(requester.deadline, () => {
       const changes: Change[] = [];
       const publish = () => {
         for (const change of changes) this.changed(change);
       };
-      return this.engine.transact(work, (open) => run(new TransactionSession(work, open, changes)), publish);
+      return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, changes)), publish);
     });
   }
 
@@ -74,33 +79,36 @@ export class GatewayDatabase implements Database {
 }
 
 /** A session outside of transactions, with one caller and deadline. */
-class WorkSession implements Session {
+class RequesterSession implements Session {
   constructor(
     private readonly database: GatewayDatabase,
-    readonly work: Work,
+    readonly requester: Requester,
   ) {}
 
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
-    return this.database.query(statement, values, isShortRead, this.work);
+    return this.database.query(statement, values, isShortRead, this.requester);
   }
 
   write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
-    return this.database.write(statement, values, written, this.work);
+    return this.database.write(statement, values, written, this.requester);
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.database.transaction(run, this.work);
+    return this.database.transaction(run, this.requester);
   }
 
   renewed(): Session {
-    return new WorkSession(this.database, { ...this.work, deadline: new Deadline(this.work.deadline.ms) });
+    return new RequesterSession(this.database, {
+      ...this.requester,
+      deadline: new Deadline(this.requester.deadline.ms),
+    });
   }
 }
 
 /** A session inside an open transaction. */
 class TransactionSession implements Transaction {
   constructor(
-    readonly work: Work,
+    readonly requester: Requester,
     private readonly open: OpenTransaction,
     /** Changes to publish after the commit. */
     private readonly changes: Change[],
@@ -157,13 +165,17 @@ export interface Engine {
   /** See {@link Database.prisma}. */
   readonly prisma: Prisma.TransactionClient;
   /** @throws as {@link Session.query} and {@link Session.write}. */
-  run<Row>(work: Work, command: Command<Row>): Promise<Row[]>;
+  run<Row>(requester: Requester, command: Command<Row>): Promise<Row[]>;
   /**
    * Runs a transaction once.
    * @param onCommit called when the commit has succeeded, even if the caller has stopped waiting.
    * @throws as {@link Session.transaction}.
    */
-  transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T>;
+  transact<T>(
+    requester: Requester,
+    run: (transaction: OpenTransaction) => Promise<T>,
+    onCommit: () => void,
+  ): Promise<T>;
   /** See {@link Database.canWrite}. */
   canWrite(): Promise<boolean>;
   close(): Promise<void>;

@@ -77,7 +77,7 @@ export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
  * @throws ProblemError `BAD_USER_INPUT` for arguments out of bounds, cursors of other lists, and invalid search
  * texts.
  */
-export async function connect<Row>(
+export async function readConnection<Row>(
   session: Session,
   table: Table<Row>,
   args: PageArgs,
@@ -94,7 +94,7 @@ export async function connect<Row>(
  * Reads the same page for each of many parents in one statement. When the first total is requested, a second statement reads
  * the totals of all parents.
  */
-export async function connectAll<Row>(
+export async function readConnections<Row>(
   session: Session,
   table: Table<Row>,
   column: string,

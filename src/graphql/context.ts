@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { OperationTypeNode } from 'graphql';
 import type { Session } from '../database/database';
 import type { FieldSelection, JsonFormat, Nested } from '../database/reading/selection';
 import { type Precondition, ProblemError, type ProblemSummary } from '../errors/errors';
@@ -16,17 +17,22 @@ export interface IdempotencyRequest {
    * The id of a REST operation. It identifies the operation in place of its document, since the document's text may differ
    * in the next version of the gateway.
    */
-  readonly operation?: string;
+  readonly operationId?: string;
+}
+
+/** What the log and the metrics say about an operation. */
+export interface OperationSummary {
+  readonly kind: OperationTypeNode;
+  /** The kind of the operation and the schema name of its root field: `query pets`. */
+  readonly label: string;
+  /** The client's operation name. */
+  readonly name: string | undefined;
 }
 
 /** Observes operations for the log and the metrics. */
 export interface Observer {
-  /**
-   * Called before an operation runs.
-   * @param operation the kind of the operation and the schema name of its root field: `query pets`.
-   * @param name the client's operation name.
-   */
-  onOperation(operation: string, name: string | undefined): void;
+  /** Called before an operation runs. */
+  onOperation(operation: OperationSummary): void;
   /** Called with errors whose details are hidden from the caller. */
   onInternalError(error: unknown): void;
   /** Called with each error that the response reports. */

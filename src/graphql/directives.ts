@@ -15,10 +15,10 @@ import type { Catalogue } from '../errors/codes';
 import { COST_DIRECTIVES } from './cost-directives';
 
 /** Marks a root field that counts as one request against the caller's plan. */
-export const Counted = () => Directive('@rateLimit');
+export const RateLimited = () => Directive('@rateLimit');
 
 /** Marks a root field that requires this scope. */
-export const Requires = (scope: Scope) => Directive(`@requiresScope(scope: ${scope})`);
+export const RequiresScope = (scope: Scope) => Directive(`@requiresScope(scope: ${scope})`);
 
 /** Marks an element that may still change (docs/specification.md, "Versioning"). */
 export const Stability = (level: 'EXPERIMENTAL' | 'BETA') => Directive(`@stability(level: ${level})`);

@@ -12,7 +12,7 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Work } from '../database/deadline';
+import type { Requester } from '../database/deadline';
 import { argumentPath } from '../errors/inputs';
 import type { Caller } from './caller';
 import { isCounted } from './directives';
@@ -147,8 +147,8 @@ export class Documents {
   }
 
   /** Waits until an unknown document may be parsed and validated. @throws Ended if the deadline ends first. */
-  async waitToRead(work: Work): Promise<void> {
-    const release = await this.queue.enterToRead(work);
+  async waitToRead(requester: Requester): Promise<void> {
+    const release = await this.queue.enterToRead(requester);
     release();
   }
 

@@ -98,7 +98,7 @@ export class Executor {
     });
     if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
-    const { reason } = request.session.work.deadline;
+    const { reason } = request.session.requester.deadline;
     if (reason) {
       // The client has left, or has got an error because the start took too long. It would never end the subscription.
       await events.return?.();
@@ -134,7 +134,7 @@ export class Executor {
     if (kind === 'subscription') return refusal(needsStream(), admitted);
     let release: Release;
     try {
-      const entered = this.options.queue.enter(request.session.work, admitted.cost);
+      const entered = this.options.queue.enter(request.session.requester, admitted.cost);
       release = entered instanceof Promise ? await entered : entered;
     } catch (problem) {
       return refusal(problem, admitted);
@@ -151,10 +151,10 @@ export class Executor {
     try {
       // `@rateLimit` does not charge an operation without counted fields. The operation is charged here, since it counts
       // towards the limit on free requests.
-      if (analysis.countedFields === 0) await request.meter.charge(0);
+      if (analysis.countedFields === 0) await request.meter.chargeOrThrow(0);
       const result = await this.executeIn(request.session, admitted, sent);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
-      if (result.errors) request.session.work.deadline.end();
+      if (result.errors) request.session.requester.deadline.end();
       const rejection =
         request.meter.chargeError ??
         result.errors?.find(({ originalError }) => originalError instanceof OperationRejection);
@@ -208,7 +208,7 @@ export class Executor {
   }
 
   private analyse(operation: Operation, sent: Variables, request: OperationRequest): Analysed {
-    request.observer.onOperation(operation.label, operation.name);
+    request.observer.onOperation(operation);
     const analysed = analyse(operation, sent, request);
     if (analysed.analysis) this.uses.countAll(analysed.analysis.unstable, request.api.name);
     return analysed;

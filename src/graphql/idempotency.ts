@@ -91,7 +91,7 @@ export class IdempotentMutations {
       const claim = claimOf(mutation);
       // Charges the request here, since `@rateLimit` charges only if a field runs. No field runs for a replay, or for a
       // key that another request uses.
-      await request.meter.charge(analysis.countedFields);
+      await request.meter.chargeOrThrow(analysis.countedFields);
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
         for (const { extensions } of answered.body.errors ?? [])
@@ -156,7 +156,7 @@ export class IdempotentMutations {
 
 /** @throws ProblemError `BAD_USER_INPUT` if the header is malformed, or the operation accepts no key. */
 function claimOf({ request, operation, analysis, variables }: Admitted): Claim {
-  const { header = '', operation: prepared } = request.idempotency ?? {};
+  const { header = '', operationId: prepared } = request.idempotency ?? {};
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
   const key = token ?? quoted?.replace(/\\(.)/g, '$1');
   if (key === undefined) throw refusedKey(RULE);

@@ -1,4 +1,4 @@
-import type { Deadline, Work } from '../database/deadline';
+import type { Deadline, Requester } from '../database/deadline';
 
 /** An operation of at most this estimated cost never waits. */
 const CHEAP = 2_000;
@@ -44,7 +44,7 @@ export class OperationQueue {
   private isPaused = false;
 
   /** @param rejectionOf the error for an operation of this caller that has waited and would start now. */
-  constructor(private readonly rejectionOf: (caller: string) => Error | undefined = () => undefined) {}
+  constructor(private readonly rejectionOf: (callerId: string) => Error | undefined = () => undefined) {}
 
   /**
    * Waits until an operation may start.
@@ -52,38 +52,38 @@ export class OperationQueue {
    * @returns the function to call when the operation is done; a promise of this function if the operation must wait.
    * @throws Ended if the deadline ends first, or the error of `rejectionOf`.
    */
-  enter(work: Work, cost: number): Release | Promise<Release> {
-    return cost <= CHEAP ? NOTHING_TO_RELEASE : this.enterQueue(work, cost);
+  enter(requester: Requester, cost: number): Release | Promise<Release> {
+    return cost <= CHEAP ? NOTHING_TO_RELEASE : this.enterQueue(requester, cost);
   }
 
   /**
    * Waits until a document may be parsed and validated. Both block the event loop, so documents wait in a queue.
    * @throws Ended if the deadline ends first.
    */
-  enterToRead(work: Work): Release | Promise<Release> {
-    return this.enterQueue(work, 0);
+  enterToRead(requester: Requester): Release | Promise<Release> {
+    return this.enterQueue(requester, 0);
   }
 
-  private enterQueue({ caller, deadline }: Work, cost: number): Release | Promise<Release> {
-    const queue = this.callers.get(caller) ?? { running: 0, waiting: [] };
-    this.callers.set(caller, queue);
-    if (!this.isPaused && !queue.waiting.length && fits(queue, cost)) return this.start(caller, queue, cost);
-    return this.wait(deadline, caller, queue, cost);
+  private enterQueue({ callerId, deadline }: Requester, cost: number): Release | Promise<Release> {
+    const queue = this.callers.get(callerId) ?? { running: 0, waiting: [] };
+    this.callers.set(callerId, queue);
+    if (!this.isPaused && !queue.waiting.length && fits(queue, cost)) return this.start(callerId, queue, cost);
+    return this.wait(deadline, callerId, queue, cost);
   }
 
-  private wait(deadline: Deadline, caller: string, queue: CallerQueue, cost: number): Promise<Release> {
+  private wait(deadline: Deadline, callerId: string, queue: CallerQueue, cost: number): Promise<Release> {
     return new Promise((resolve, reject) => {
       const waiting = {
         cost,
         start: () => {
           forgetDeadline();
-          const rejection = this.rejectionOf(caller);
+          const rejection = this.rejectionOf(callerId);
           if (rejection) {
             reject(rejection);
-            this.forget(caller, queue);
+            this.forget(callerId, queue);
             return false;
           }
-          resolve(this.start(caller, queue, cost));
+          resolve(this.start(callerId, queue, cost));
           return true;
         },
       };
@@ -91,13 +91,13 @@ export class OperationQueue {
       const forgetDeadline = deadline.onEnd(() => {
         const index = queue.waiting.indexOf(waiting);
         if (index >= 0) queue.waiting.splice(index, 1);
-        this.forget(caller, queue);
+        this.forget(callerId, queue);
         reject(deadline.reason);
       });
     });
   }
 
-  private start(caller: string, queue: CallerQueue, cost: number): Release {
+  private start(callerId: string, queue: CallerQueue, cost: number): Release {
     queue.running += cost;
     this.isPaused = true;
     const startedAt = performance.now();
@@ -112,25 +112,25 @@ export class OperationQueue {
     });
     return () => {
       queue.running -= cost;
-      this.forget(caller, queue);
+      this.forget(callerId, queue);
       if (!this.isPaused) this.startNext();
     };
   }
 
   private startNext(): void {
-    for (const [caller, queue] of this.callers) {
+    for (const [callerId, queue] of this.callers) {
       const [next] = queue.waiting;
       if (!next || !fits(queue, next.cost)) continue;
       queue.waiting.shift();
       // Moves the caller to the end of the round-robin.
-      this.callers.delete(caller);
-      this.callers.set(caller, queue);
+      this.callers.delete(callerId);
+      this.callers.set(callerId, queue);
       if (next.start()) return;
     }
   }
 
-  private forget(caller: string, queue: CallerQueue): void {
-    if (!queue.running && !queue.waiting.length) this.callers.delete(caller);
+  private forget(callerId: string, queue: CallerQueue): void {
+    if (!queue.running && !queue.waiting.length) this.callers.delete(callerId);
   }
 }
 

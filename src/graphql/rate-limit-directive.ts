@@ -18,7 +18,7 @@ import type { Context } from './context';
  */
 class OperationLimiter {
   consume(meter: Meter, countedFields: number): Promise<LimitStatus> {
-    return meter.charge(countedFields);
+    return meter.chargeOrThrow(countedFields);
   }
 }
 

@@ -139,7 +139,7 @@ export class SharedResults<Result> {
   /** The results for an event. After the session has ended, later computations get a new session and new loaders. */
   private resultsOf(event: object, open: () => Session): EventResults<Result> {
     const before = this.events.get(event);
-    if (before && !before.reads.session.work.deadline.reason) return before;
+    if (before && !before.reads.session.requester.deadline.reason) return before;
     const results = { reads: { session: open(), loaders: new Loaders(true) }, byWork: before?.byWork ?? new Map() };
     this.events.set(event, results);
     return results;
@@ -161,5 +161,5 @@ function cancelUnwanted<Result>({ reads, byWork }: EventResults<Result>): void {
   const unfinished = [...byWork].filter(([, { isDone }]) => !isDone);
   if (!unfinished.length || unfinished.some(([, { waiting }]) => waiting > 0)) return;
   for (const [work] of unfinished) byWork.delete(work);
-  reads.session.work.deadline.end();
+  reads.session.requester.deadline.end();
 }

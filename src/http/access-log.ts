@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -6,44 +5,22 @@ import {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Deadline } from '../database/deadline';
+import type { OperationTypeNode } from 'graphql';
 import type { ProblemSummary } from '../errors/errors';
-import type { Caller } from '../graphql/caller';
-import type { Observer } from '../graphql/context';
+import type { Observer, OperationSummary } from '../graphql/context';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import type { Meter } from '../rate-limit/meter';
 import type { Interface, Metrics, ObservedError } from './metrics';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Describes the request's operation for logs and metrics; `undefined` if the request ran no operation. */
-    observation: Observation | undefined;
-    /** The error that rejected the whole request. GraphQL may send it with the HTTP status 200. */
-    rejection: ProblemSummary | undefined;
-  }
-  interface FastifyContextConfig {
-    /** The name of the route in logs and metrics: `graphql`, `docs`, or the `operationId` of a REST operation. */
-    operation?: string;
-  }
-}
-
-/** An HTTP request, or an operation received over WebSocket, with its caller. */
-export interface Incoming {
-  readonly id: string;
-  readonly caller: Caller;
-  readonly meter: Meter;
-  readonly deadline: Deadline;
-  readonly headers?: IncomingHttpHeaders;
-  observation?: Observation;
-}
 
 /** Maximum logged length of an operation's name. Clients choose the name, so it may have any length. */
 const MAX_NAME = 100;
 
 /** Records the operation of a request and its worst error, for logs and metrics. */
 export class Observation implements Observer {
+  /** `undefined` until the operation is known. */
+  kind: OperationTypeNode | undefined;
   /** The kind and root field of the operation, such as `query pets`. */
-  operation: string | undefined;
+  label: string | undefined;
   name: string | undefined;
   /** The error with the highest `status` in the response. GraphQL may send it with the HTTP status 200. */
   worst: ProblemSummary | undefined;
@@ -54,8 +31,9 @@ export class Observation implements Observer {
     private readonly requestId: string,
   ) {}
 
-  onOperation(operation: string, name: string | undefined): void {
-    this.operation = operation;
+  onOperation({ kind, label, name }: OperationSummary): void {
+    this.kind = kind;
+    this.label = label;
     this.name = name?.slice(0, MAX_NAME);
   }
 
@@ -152,7 +130,7 @@ export class AccessLog extends LogController {
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
     // This response was an event stream. Its duration is not recorded here, since `observeStart` has already recorded the
     // time until the stream began.
-    if (status === 200 && operation.startsWith('subscription ')) this.write(entry);
+    if (status === 200 && observation?.kind === 'subscription') this.write(entry);
     else
       this.record(
         entry,
@@ -208,15 +186,15 @@ export class AccessLog extends LogController {
   }
 }
 
-function interfaceOf({ route: { operation, metering } }: FastifyRequest): Interface {
-  if (operation === undefined || metering) return 'other';
-  return operation === 'graphql' ? 'graphql' : 'rest';
+function interfaceOf({ route: { logName, metering } }: FastifyRequest): Interface {
+  if (logName === undefined || metering) return 'other';
+  return logName === 'graphql' ? 'graphql' : 'rest';
 }
 
 /**
  * The operation of a request, such as `getPet`, `query pets`, `graphql`, `docs` or `other`. It contains no name chosen by
  * the client.
  */
-function operationOf({ observation, route: { operation = 'other' } }: FastifyRequest): string {
-  return operation === 'graphql' ? (observation?.operation ?? operation) : operation;
+function operationOf({ observation, route: { logName = 'other' } }: FastifyRequest): string {
+  return logName === 'graphql' ? (observation?.label ?? logName) : logName;
 }

@@ -119,7 +119,7 @@ function chargeOrPeek(request: FastifyRequest, reply: FastifyReply): LimitStatus
   const isUnmetered = metering === 'unmetered' && (isPublic || statusCode < 400);
   if (isUnmetered || statusCode >= 500 || request.isShed) return meter.peek();
   const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
-  return isFree ? meter.take(0, 'page') : meter.take(1);
+  return isFree ? meter.charge(0, 'page') : meter.charge(1);
 }
 
 function challengeOf({ keyProblem }: FastifyRequest): string {

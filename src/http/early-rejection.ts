@@ -4,13 +4,6 @@ import { ProblemError } from '../errors/errors';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import type { RequestsInProgress } from './requests-in-progress';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Checks a request before its body is read. @throws the error if the route rejects the request. */
-    check?(request: FastifyRequest, reply: FastifyReply): void;
-  }
-}
-
 const SEVERAL_HOSTS = 'A request must have one Host header.';
 const NO_HOST = 'An HTTP/1.1 request must have a Host header.';
 
@@ -44,7 +37,7 @@ function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: Requ
     check?.(request, reply);
     return;
   }
-  const rejection = requests.admit(slot, caller.id, request.isShed);
+  const rejection = requests.countForCaller(slot, caller.id, request.isShed);
   if (rejection) {
     request.isShed = true;
     throw rejection;

@@ -10,6 +10,7 @@ import { acceptJsonBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
 import { answerOtherMethods } from './other-methods';
 import type { Page } from './portal';
+import type { StartGraphQLOperation } from './start-operation';
 import { GRAPHQL_PATH } from './urls';
 
 const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
@@ -23,7 +24,7 @@ export interface GraphQLRouteOptions {
   /** The page that a browser gets at `/graphql`. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
-  startOperation(request: FastifyRequest): OperationRequest;
+  readonly startGraphQLOperation: StartGraphQLOperation;
 }
 
 /**
@@ -31,7 +32,7 @@ export interface GraphQLRouteOptions {
  * Server handles every operation over HTTP.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, documents, websockets, sandbox, startOperation } = options;
+  const { apollo, documents, websockets, sandbox, startGraphQLOperation } = options;
   acceptJsonBodies(app);
   // An HTML form on any site can send a `text/plain` body. The body is accepted as text, so that Apollo's CSRF prevention
   // rejects the request.
@@ -45,23 +46,23 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const given = request.method === 'POST' ? request.body : request.query;
     const named = isObject(given) ? withText(given, documents) : given;
     const isUnknown = isObject(named) && typeof named.query === 'string' && !documents.has(named.query);
-    if (isUnknown) await documents.waitToRead({ caller: request.caller.id, deadline: request.deadline });
+    if (isUnknown) await documents.waitToRead({ callerId: request.caller.id, deadline: request.deadline });
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asApolloReads(request, named),
-      context: async () => startOperation(request),
+      context: async () => startGraphQLOperation(request),
     });
     // Only @defer and @stream produce responses in several parts, and the schema has neither directive.
     if (body.kind === 'chunked') throw new Error('Apollo responds in parts');
     for (const [name, value] of headers) reply.header(name, value);
     reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
-    const hasRun = request.observation?.operation !== undefined;
+    const hasRun = request.observation?.label !== undefined;
     // The promise of this function stays in memory until the response is sent, so it must not resolve to the text.
     if (hasRun || !body.string.startsWith('{"errors"')) return reply.send(body.string);
     const rejection = JSON.parse(body.string) as FormattedExecutionResult;
     return reply.send(JSON.stringify(asRejection(rejection, request)));
   }
 
-  const config = { operation: 'graphql' };
+  const config = { logName: 'graphql' };
   app.get(GRAPHQL_PATH, { config }, (request, reply: FastifyReply) => {
     if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
     if (prefersPage(request.headers.accept)) return sandbox.send(reply);

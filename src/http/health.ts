@@ -21,7 +21,7 @@ export interface HealthOptions {
 export async function health(app: FastifyInstance, { database, limits, requests }: HealthOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
     if (route.method !== 'OPTIONS')
-      route.config = { ...route.config, metering: 'unmetered', isPublic: true, operation: 'health' };
+      route.config = { ...route.config, metering: 'unmetered', isPublic: true, logName: 'health' };
   });
   const checkDatabase = databaseCheck(database);
   const answers = {

@@ -8,30 +8,6 @@ import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The `config` of the request's route, kept here because Fastify creates `routeOptions` anew on each access. */
-    route: FastifyContextConfig;
-    caller: Caller;
-    meter: Meter;
-    /**
-     * The error if the request's key was rejected or could not be checked. `undefined` for a valid key, for a key that was
-     * not looked up, and without a key.
-     */
-    keyProblem: unknown;
-  }
-  interface FastifyContextConfig {
-    /**
-     * How a request that runs no operation is charged. By default it counts against the quota. `free` requests use no quota,
-     * but have a separate limit. `unmetered` requests (health, metrics) are not charged if they succeed. With either value,
-     * requests with a wrong key are served too, unless the route's `check` rejects them.
-     */
-    metering?: 'free' | 'unmetered';
-    /** Whether the response is the same for every caller. If so, keys are not looked up, and bans do not apply. */
-    isPublic?: boolean;
-  }
-}
-
 /** Where a key came from. */
 export interface Origin {
   /** The client's address as a rate-limit subject. Keys that this instance does not know are looked up on its behalf. */
@@ -120,7 +96,7 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
  * @returns the error for the response.
  */
 export async function rejectKey(meter: Meter, reason: string): Promise<Error> {
-  return limitError(await meter.take(1)) ?? new ProblemError('UNAUTHENTICATED', reason);
+  return limitError(await meter.charge(1)) ?? new ProblemError('UNAUTHENTICATED', reason);
 }
 
 /**

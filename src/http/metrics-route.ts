@@ -8,7 +8,7 @@ import { readRoute } from './other-methods';
 /** Serves `/metrics` on the main port. Callers need a key with the scope ADMIN. */
 export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {
   readRoute(app, METRICS_PATH, {
-    config: { metering: 'unmetered', operation: 'metrics', check: checkAccess },
+    config: { metering: 'unmetered', logName: 'metrics', check: checkAccess },
     handler: async (_request, reply) =>
       reply
         .header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)

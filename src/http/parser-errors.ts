@@ -31,7 +31,7 @@ export function answerParserErrors(limits: Limiter, requests: RequestsInProgress
       return;
     }
     const address = { id: subjectOfAddress(socket.remoteAddress), quota: PLANS.FREE };
-    const limitStatus = await (request?.meter ?? new Meter(limits, address)).take(1);
+    const limitStatus = await (request?.meter ?? new Meter(limits, address)).charge(1);
     const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
     write(socket, limitError(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));
   };

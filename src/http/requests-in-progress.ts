@@ -37,11 +37,11 @@ const STATE = Symbol('state');
 type KnownSocket = Socket & { [STATE]?: SocketState };
 
 /** The slot of a request or operation in progress. */
-interface Slot {
+export interface Slot {
   /**
    * The caller whose limit the slot counts towards; `undefined` until the caller is known, or if the request is rejected.
    */
-  caller?: string;
+  callerId?: string;
   /** The response; `undefined` once it is sent or the client has disconnected, and for operations over WebSocket. */
   reply?: FastifyReply;
   isCounted: boolean;
@@ -49,21 +49,6 @@ interface Slot {
   unsent?: UnsentResponse;
   /** Whether the request gets an error response if it exceeds its deadline. */
   isTimed: boolean;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    slot: Slot;
-    /** Stops the request's statements at the time limit, or earlier if the client disconnects. */
-    deadline: Deadline;
-    /** The promise of the route's handler, which may still run after the request has ended. */
-    work: Promise<unknown> | undefined;
-    /**
-     * Whether the request is rejected by load shedding. If so, its key is not looked up, and it counts towards no quota and
-     * no ban.
-     */
-    isShed: boolean;
-  }
 }
 
 /**
@@ -116,13 +101,12 @@ export class RequestsInProgress {
    * measures the event loop lag.
    */
   watch(app: FastifyInstance): void {
-    for (const name of ['slot', 'work', 'deadline', 'isShed']) app.decorateRequest(name);
     app.addHook('onRoute', (route) => {
       const { handler } = route;
       route.handler = function (request, reply) {
-        const work = handler.call(this, request, reply);
-        if (work instanceof Promise) request.work = work;
-        return work;
+        const handled = handler.call(this, request, reply);
+        if (handled instanceof Promise) request.handlerDone = handled;
+        return handled;
       };
     });
     let sweep: NodeJS.Timeout | undefined;
@@ -163,14 +147,14 @@ export class RequestsInProgress {
    * @returns the error if the request or operation is rejected: because of overload, this limit or unread responses. It is then
    * no longer counted.
    */
-  admit(slot: Slot, caller: string, isOverloaded: boolean): ProblemError | undefined {
+  countForCaller(slot: Slot, callerId: string, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
     if (!slot.isCounted) return undefined;
-    const count = (this.perCaller.get(caller) ?? 0) + 1;
-    const unread = this.unsent.rejectionOf(caller);
+    const count = (this.perCaller.get(callerId) ?? 0) + 1;
+    const unread = this.unsent.rejectionOf(callerId);
     if (!isOverloaded && !unread && count <= this.mostPerCaller) {
-      this.perCaller.set(caller, count);
-      slot.caller = caller;
+      this.perCaller.set(callerId, count);
+      slot.callerId = callerId;
       return undefined;
     }
     this.rejected += 1;
@@ -182,11 +166,11 @@ export class RequestsInProgress {
   }
 
   /** Counts an operation over WebSocket while `run` is running. @param run gets the error if the operation is rejected. */
-  async during<Result>(caller: string, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
+  async during<Result>(callerId: string, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
     const slot = this.take();
     this.operations += 1;
     try {
-      return await run(this.admit(slot, caller, this.isOverloaded));
+      return await run(this.countForCaller(slot, callerId, this.isOverloaded));
     } finally {
       this.operations -= 1;
       this.release(slot);
@@ -196,7 +180,7 @@ export class RequestsInProgress {
   /**
    * Ends a request whose response is sent or whose client has disconnected. The slot is released when the handler has ended.
    */
-  end({ slot, deadline, work, raw }: FastifyRequest): void {
+  end({ slot, deadline, handlerDone, raw }: FastifyRequest): void {
     const { reply } = slot;
     if (!reply) return;
     slot.reply = undefined;
@@ -209,12 +193,12 @@ export class RequestsInProgress {
     }
     const isAbandoned = !slot.isTimed || !reply.raw.writableFinished;
     const release = () => this.release(slot);
-    if (isAbandoned && work) work.then(release, release);
+    if (isAbandoned && handlerDone) handlerDone.then(release, release);
     else release();
   }
 
   /** Stops counting a request whose response is ready. A request over its deadline counts until its handler ends. */
-  answer(slot: Slot): void {
+  responseReady(slot: Slot): void {
     if (slot.isTimed) this.uncount(slot);
   }
 
@@ -228,10 +212,10 @@ export class RequestsInProgress {
     if (!slot.isCounted) return;
     slot.isCounted = false;
     this.count -= 1;
-    if (slot.caller === undefined) return;
-    const left = (this.perCaller.get(slot.caller) ?? 1) - 1;
-    if (left > 0) this.perCaller.set(slot.caller, left);
-    else this.perCaller.delete(slot.caller);
+    if (slot.callerId === undefined) return;
+    const left = (this.perCaller.get(slot.callerId) ?? 1) - 1;
+    if (left > 0) this.perCaller.set(slot.callerId, left);
+    else this.perCaller.delete(slot.callerId);
   }
 
   /** A response on this connection that has not been sent completely; `undefined` if there is none. */
@@ -256,7 +240,7 @@ export class RequestsInProgress {
   }
 
   private take(reply?: FastifyReply): Slot {
-    const slot: Slot = { caller: undefined, reply, isCounted: true, isTimed: true };
+    const slot: Slot = { callerId: undefined, reply, isCounted: true, isTimed: true };
     this.slots.add(slot);
     this.count += 1;
     return slot;

@@ -1,5 +1,5 @@
 import { Readable, type Writable } from 'node:stream';
-import type { FastifyRequest, onSendHookHandler } from 'fastify';
+import type { onSendHookHandler } from 'fastify';
 import { replaceResponse } from './common-headers';
 import type { RequestsInProgress } from './requests-in-progress';
 import type { UnsentResponse } from './unsent-responses';
@@ -11,11 +11,11 @@ const CHUNK = 64 * 1024;
  * Replaces a response by 429 or 503 if its caller has too many unsent bytes. The response of a mutation is always sent,
  * since its changes remain.
  */
-export function rejectUnread(requests: RequestsInProgress): onSendHookHandler<unknown> {
+export function limitUnsent(requests: RequestsInProgress): onSendHookHandler<unknown> {
   return (request, reply, payload, done) => {
     const { caller, route } = request;
-    if (!caller || route.metering === 'unmetered' || reply.statusCode >= 400 || isMutation(request))
-      return done(null, payload);
+    const isMutation = request.observation?.kind === 'mutation';
+    if (!caller || route.metering === 'unmetered' || reply.statusCode >= 400 || isMutation) return done(null, payload);
     const rejection = requests.unsent.rejectionOf(caller.id);
     if (!rejection) return done(null, payload);
     requests.rejected += 1;
@@ -36,16 +36,12 @@ export function sendResponses(requests: RequestsInProgress): onSendHookHandler<u
     // A file is one buffer for all of its responses, so it counts no bytes.
     const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
     slot.unsent = requests.unsent.hold(caller?.id ?? '', request.raw.socket, bytes);
-    requests.answer(slot);
+    requests.responseReady(slot);
     const isLarge = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > CHUNK;
     if (!isLarge || request.method === 'HEAD') return done(null, payload);
     reply.header('content-length', bytes || payload.length);
     done(null, new ChunkedBody(chunksOf(payload), bytes, reply.raw, slot.unsent));
   };
-}
-
-function isMutation({ observation }: FastifyRequest): boolean {
-  return observation?.operation?.startsWith('mutation ') ?? false;
 }
 
 /**

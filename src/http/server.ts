@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import fastify, {
-  type FastifyBaseLogger,
   type FastifyInstance,
-  type FastifyReply,
   type FastifyServerOptions,
   type onRequestHookHandler,
   type onResponseHookHandler,
   type onSendHookHandler,
 } from 'fastify';
 import { callInBatch } from '../database/batch';
-import type { Database } from '../database/database';
 import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
-import { GRAPHQL_API } from '../graphql/context';
 import type { Documents } from '../graphql/documents';
 import type { Executor } from '../graphql/executor';
-import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
-import { methodsByPath, registerRoutes, type StartOperation } from '../rest/adapter';
+import { methodsByPath, registerRoutes } from '../rest/adapter';
 import type { PreparedRoute } from '../rest/prepared-route';
-import { type AccessLog, type Incoming, Observation } from './access-log';
+import type { AccessLog } from './access-log';
 import { addHeaders, chargeRequests, setConstantHeaders } from './common-headers';
 import { limitConnectionsPerAddress } from './connections-per-address';
 import { allowOrigins } from './cors';
@@ -37,19 +32,13 @@ import { metricsRoute } from './metrics-route';
 import { answerOtherMethods, answerPreflights, routeEveryMethod } from './other-methods';
 import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
+import { REQUEST_STATE } from './request-state';
 import type { RequestsInProgress } from './requests-in-progress';
-import { rejectUnread, sendResponses } from './send-responses';
+import { limitUnsent, sendResponses } from './send-responses';
+import { graphQLOperationStarter, operationStarter, type StartOptions } from './start-operation';
 import { MAX_URL_LENGTH, routableUrl } from './urls';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Sets headers on all responses of the route, including rejections. */
-    annotate?(request: FastifyRequest, reply: FastifyReply): void;
-  }
-}
-
-export interface ServerOptions extends Identification {
-  readonly database: Database;
+export interface ServerOptions extends Identification, StartOptions {
   readonly executor: Executor;
   readonly documents: Documents;
   /** The routes of the REST interface. */
@@ -63,10 +52,7 @@ export interface ServerOptions extends Identification {
   readonly exposition: Exposition | undefined;
   /** The clock for limits, in milliseconds since the Unix epoch. */
   readonly now: () => number;
-  readonly logger: FastifyBaseLogger;
   readonly connections: ConnectionLimits;
-  /** Maximum size in bytes of the rows of one SQL statement that reads a caller's selection. */
-  readonly maxStatementBytes: number;
   /** Origins that browsers may call from; `undefined` allows any. */
   readonly corsOrigins?: readonly string[];
   /** Proxies whose `X-Forwarded-For` is trusted: addresses and CIDRs, or a number of hops. */
@@ -127,7 +113,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     ['error', 'error', { install: (app) => answerErrors(app, portal.missing) }],
     // Replaces a response, except of a mutation, if its caller does not read its responses: 429, or 503 if the service is short
     // of memory.
-    ['onSend', 'unread responses', rejectUnread(requests)],
+    ['onSend', 'unsent responses', limitUnsent(requests)],
     // Charges requests that no operation has charged. A caller with no quota left gets 429 in place of the response.
     ['onSend', 'charge', chargeRequests],
     // Adds the rate-limit headers, `Retry-After`, and a link to the description of the error.
@@ -180,7 +166,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.maxConnections = connections.maxConnections;
   if (options.trustProxy === undefined) limitConnectionsPerAddress(app.server);
-  for (const name of ['route', 'caller', 'meter', 'keyProblem', 'observation', 'rejection']) app.decorateRequest(name);
+  for (const name of REQUEST_STATE) app.decorateRequest(name);
   accessLog.closeWith(app);
   requests.watch(app);
   options.live.watch(app);
@@ -225,21 +211,18 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
 async function routesOf({ server }: FastifyInstance, options: ServerOptions): Promise<Install> {
   const { executor, documents, live, requests, accessLog, routes, portal, exposition } = options;
   const startOperation = operationStarter(options);
-  const startGraphQL = (incoming: Incoming) => {
-    const key = incoming.headers?.[IDEMPOTENCY_KEY];
-    return startOperation(incoming, GRAPHQL_API, key === undefined ? undefined : { header: String(key) }, undefined);
-  };
+  const startGraphQLOperation = graphQLOperationStarter(startOperation);
   const apollo = await createApollo(executor, documents);
-  const websockets = new WebSockets(server, { ...options, startOperation: startGraphQL });
+  const websockets = new WebSockets(server, { ...options, startGraphQLOperation });
   return async (app) => {
     await app.register(graphqlRoute, {
       apollo,
       documents,
       websockets,
-      startOperation: startGraphQL,
+      startGraphQLOperation,
       sandbox: portal.sandbox,
     });
-    await app.register(streamRoute, { live, requests, accessLog, startOperation: startGraphQL });
+    await app.register(streamRoute, { live, requests, accessLog, startGraphQLOperation });
     routeEveryMethod(app);
     registerRoutes(app, { executor, routes, startOperation });
     for (const [path, methods] of methodsByPath(routes)) answerOtherMethods(app, path, methods);
@@ -247,16 +230,6 @@ async function routesOf({ server }: FastifyInstance, options: ServerOptions): Pr
     await app.register(portal.routes);
     await app.register(health, options);
     if (exposition) await app.register(metricsRoute, { metrics: exposition });
-  };
-}
-
-function operationStarter({ database, logger, maxStatementBytes }: ServerOptions): StartOperation<Incoming> {
-  return (incoming, api, idempotency, precondition) => {
-    const { id: requestId, caller, meter, deadline } = incoming;
-    const observer = new Observation(logger, requestId);
-    incoming.observation = observer;
-    const session = database.sessionFor({ caller: caller.id, deadline, maxStatementBytes });
-    return { session, caller, meter, requestId, observer, api, idempotency, precondition };
   };
 }
 

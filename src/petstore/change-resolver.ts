@@ -1,7 +1,7 @@
 import { Arg, Field, InputType, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import type { ChangeEvent } from '../events/hub';
 import { ChangeKind, Changes, is, isIn } from '../graphql/changes';
-import { Counted, nullable, Requires, Stability } from '../graphql/directives';
+import { nullable, RateLimited, RequiresScope, Stability } from '../graphql/directives';
 import { Id } from '../graphql/scalars';
 import { PetStatus } from './enums';
 import type { InventoryRow, OrderRow, PetRow } from './model';
@@ -13,8 +13,8 @@ const WHICH = nullable('Which changes to receive; all by default.');
 @Resolver()
 export class ChangeResolver {
   @Stability('EXPERIMENTAL')
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Changes('pet', () => PetChange, {
     description: 'Reports pets that are created, changed or deleted, once the change is committed.',
     filterOf: petFilter,
@@ -27,8 +27,8 @@ export class ChangeResolver {
   }
 
   @Stability('EXPERIMENTAL')
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Changes('order', () => OrderChange, {
     description: 'Reports orders that are placed, changed or cancelled, once the change is committed.',
     filterOf: orderFilter,
@@ -41,8 +41,8 @@ export class ChangeResolver {
   }
 
   @Stability('EXPERIMENTAL')
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Changes('inventory', () => InventoryChange, {
     description:
       'Reports each committed change of stock: stock that is set, taken by an order, returned, or no longer tracked. Changes of the pet status are reported by `petChanged` only.',

@@ -5,7 +5,7 @@ import { badInput, type ErrorDetail, OperationRejection } from '../errors/errors
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized } from '../graphql/cost-directives';
-import { Counted, Errors, Requires } from '../graphql/directives';
+import { Errors, RateLimited, RequiresScope } from '../graphql/directives';
 import { printed } from '../graphql/printed-schema';
 import { acceptOtherIds, Id, INT64_RULE } from '../graphql/scalars';
 import { buildSchema, type SchemaParts } from '../graphql/schema';
@@ -81,8 +81,8 @@ class EntityResolver {
     return { sdl: this.sdl };
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Errors('BAD_USER_INPUT')
   @Sized('representations')
   @Query(() => [Entity], {

@@ -7,7 +7,7 @@ import { MAX_INT64 } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized } from '../graphql/cost-directives';
-import { Counted, Errors, nullable, Requires } from '../graphql/directives';
+import { Errors, nullable, RateLimited, RequiresScope } from '../graphql/directives';
 import { type AnyId, acceptOtherIds, Id, type IdForm, OtherId } from '../graphql/scalars';
 import { SelectedByType } from '../graphql/selected';
 import type { Repository } from '../rest/domain';
@@ -101,8 +101,8 @@ export interface TypedRow {
 export class NodeResolver {
   constructor(private readonly rows: TypedRows) {}
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Errors('BAD_USER_INPUT')
   @Query(() => Node, nullable('The object with this `nodeId`; null if there is none.'))
   async node(
@@ -118,8 +118,8 @@ export class NodeResolver {
     return found;
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Errors('BAD_USER_INPUT')
   @Sized('ids')
   @Query(() => [Node], {

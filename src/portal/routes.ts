@@ -59,7 +59,7 @@ export function createPortal({ document, schema }: PortalOptions): Portal {
 function pageRoutes(app: FastifyInstance, assets: Assets, pages: ReadonlyMap<string, Page>): void {
   app.addHook('onRoute', (route) => {
     const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
-    route.config = { ...route.config, metering: 'free', operation };
+    route.config = { ...route.config, metering: 'free', logName: operation };
   });
   const redirects = [['/docs/graphql', '/graphiql']];
   for (const [url, page] of pages) {

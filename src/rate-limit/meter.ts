@@ -4,24 +4,24 @@ import type { RequestKind } from './rules';
 
 /**
  * Charges one request, at most once. Each request has a meter, also each operation over WebSocket. Operations are charged by
- * {@link charge}, which has three callers:
+ * {@link chargeOrThrow}, which has three callers:
  * - `@rateLimit` (graphql/rate-limit-directive.ts), before the first counted field runs;
  * - the executor, for operations without counted fields;
  * - idempotency.ts, before it looks for a stored response, since a replay runs no field.
  *
  * A request that runs no operation, or fails before its operation is charged, is charged by its transport, through
- * {@link take}.
+ * {@link charge}.
  */
 export class Meter {
-  private taken: LimitStatus | Promise<LimitStatus> | undefined;
-  private charged: Promise<LimitStatus> | undefined;
-  /** The error with which {@link charge} failed. It rejects the whole operation. */
+  private chargedStatus: LimitStatus | Promise<LimitStatus> | undefined;
+  private operationCharge: Promise<LimitStatus> | undefined;
+  /** The error with which {@link chargeOrThrow} failed. It rejects the whole operation. */
   chargeError: unknown;
   /** The caller's status, including any charge for this request; `undefined` until a method has settled. */
   status: LimitStatus | undefined;
 
   constructor(
-    private readonly store: Pick<Limiter, 'take' | 'peek'>,
+    private readonly limiter: Pick<Limiter, 'take' | 'peek'>,
     readonly subject: Subject,
   ) {}
 
@@ -30,27 +30,27 @@ export class Meter {
    * @param countedFields the number of requests to charge; 0 for an operation that uses no quota.
    * @throws OperationRejection `RATE_LIMITED`, `KEY_BANNED`.
    */
-  charge(countedFields: number): Promise<LimitStatus> {
-    this.charged ??= this.takeOrReject(countedFields);
-    return this.charged;
+  chargeOrThrow(countedFields: number): Promise<LimitStatus> {
+    this.operationCharge ??= this.rejectIfLimited(countedFields);
+    return this.operationCharge;
   }
 
   /**
    * Charges `cost` requests, or one free request if `cost` is 0. Further calls charge nothing and return the same status.
    */
-  take(cost: number, kind: RequestKind = cost ? 'counted' : 'free'): LimitStatus | Promise<LimitStatus> {
-    this.taken ??= this.remember(this.store.take(this.subject, cost || 1, kind));
-    return this.taken;
+  charge(cost: number, kind: RequestKind = cost ? 'counted' : 'free'): LimitStatus | Promise<LimitStatus> {
+    this.chargedStatus ??= this.remember(this.limiter.take(this.subject, cost || 1, kind));
+    return this.chargedStatus;
   }
 
   /** Returns the caller's status without charging a request. */
   peek(): LimitStatus | Promise<LimitStatus> {
-    return this.remember(this.store.peek(this.subject));
+    return this.remember(this.limiter.peek(this.subject));
   }
 
-  private async takeOrReject(countedFields: number): Promise<LimitStatus> {
+  private async rejectIfLimited(countedFields: number): Promise<LimitStatus> {
     try {
-      const status = await this.take(countedFields);
+      const status = await this.charge(countedFields);
       const rejection = limitError(status);
       if (rejection) throw rejection;
       return status;
@@ -67,7 +67,7 @@ export class Meter {
     }
     return status.then((settled) => {
       this.status = settled;
-      this.taken &&= settled;
+      this.chargedStatus &&= settled;
       return settled;
     });
   }

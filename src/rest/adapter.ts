@@ -39,7 +39,7 @@ export function registerRoutes(app: FastifyInstance, options: RestOptions): void
       method: methodsOf(route),
       url: routerPath(route.path),
       config: {
-        operation: route.id,
+        logName: route.id,
         annotate: annotationOf(route),
         check: checkOf(route, executor.uses),
       },
@@ -98,7 +98,7 @@ function run(
   if (route.inputs.body && request.body === undefined) throw emptyBody();
   const variables = variablesOf(route, request);
   const key = route.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
-  const idempotency = key === undefined ? undefined : { header: String(key), operation: route.id };
+  const idempotency = key === undefined ? undefined : { header: String(key), operationId: route.id };
   const precondition = route.isConditional ? preconditionOf(request.headers['if-match'], route) : undefined;
   const operation = startOperation(request, REST_API, idempotency, precondition);
   return executor.run(route.document, null, variables, operation).then((outcome) => {

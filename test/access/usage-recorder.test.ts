@@ -1,7 +1,7 @@
 import { UsageRecorder } from '../../src/access/usage';
 import { UsageService } from '../../src/access/usage-service';
 import type { Database, Session, Statement } from '../../src/database/database';
-import type { Work } from '../../src/database/deadline';
+import type { Requester } from '../../src/database/deadline';
 import { createDatabase } from '../helper/database';
 import { until } from '../helper/until';
 
@@ -24,7 +24,7 @@ let failures = 0;
 
 /** The database, except that the next `failures` writes fail. */
 function breaking(): Database {
-  const sessionFor = (work: Work): Session => {
+  const sessionFor = (work: Requester): Session => {
     const session = database.sessionFor(work);
     const write = async <Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> => {
       if (failures-- > 0) throw new Error('connection refused');

@@ -108,7 +108,7 @@ test('keys are looked up on behalf of the address', async () => {
   const sessionFor = jest.spyOn(gateway.database, 'sessionFor');
   await send('/pets', unknownKey(), from);
   await send('/metrics', unknownKey(), from);
-  expect(sessionFor.mock.calls.map(([{ caller }]) => caller)).toEqual([from, from]);
+  expect(sessionFor.mock.calls.map(([{ callerId: caller }]) => caller)).toEqual([from, from]);
 });
 
 test('concurrent requests with the same key, from different addresses, share a look-up', async () => {
@@ -206,7 +206,7 @@ describe('at a banned address', () => {
     jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
     const sessionFor = jest.spyOn(gateway.database, 'sessionFor');
     expect((await send('/pets', whole, from)).statusCode).toBe(200);
-    expect(sessionFor.mock.calls[0]?.[0].caller).toBe(id);
+    expect(sessionFor.mock.calls[0]?.[0].callerId).toBe(id);
     await flood;
   });
 });

@@ -78,7 +78,7 @@ onPostgres('on PostgreSQL', () => {
   };
 
   test('one caller holds at most 7 of 10 connections, and another caller is served meanwhile', async () => {
-    const sessionOf = (caller: string) => database.sessionFor({ caller, deadline: new Deadline(10_000) });
+    const sessionOf = (caller: string) => database.sessionFor({ callerId: caller, deadline: new Deadline(10_000) });
     const sleeping = all(8, () => sessionOf('a').query(statement('select pg_sleep(1)'), []));
     await sessionOf('b').query(statement('select 1'), []);
     expect(database.load).toMatchObject({ waiting: 1 });

@@ -1,7 +1,7 @@
 import { Deadline, Ended } from '../../src/database/deadline';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../../src/database/fair-semaphore';
 
-const work = (caller: string, ms = 60_000) => ({ caller, deadline: new Deadline(ms) });
+const work = (caller: string, ms = 60_000) => ({ callerId: caller, deadline: new Deadline(ms) });
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const FULL = expect.objectContaining({ code: '53300' });
 

@@ -181,7 +181,7 @@ describe('a transaction', () => {
 });
 
 describe('a session', () => {
-  const sessionFor = (ms: number) => database.sessionFor({ caller: 'a', deadline: new Deadline(ms) });
+  const sessionFor = (ms: number) => database.sessionFor({ callerId: 'a', deadline: new Deadline(ms) });
 
   test('whose deadline passes between two statements of a transaction runs no more statements, and rolls back', async () => {
     const work = sessionFor(500).transaction(async (session) => {
@@ -200,14 +200,14 @@ describe('a session', () => {
     ['transaction', (session) => session.transaction((inner) => rename(inner, 1, 'Ace'))],
   ])('starts no %s after its deadline', async (_what, run) => {
     const ended = sessionFor(10_000);
-    ended.work.deadline.end();
+    ended.requester.deadline.end();
     await expect((async () => run(ended))()).rejects.toBeInstanceOf(Ended);
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
   test('can be renewed after its deadline, for an event of a subscription', async () => {
     const ended = sessionFor(10_000);
-    ended.work.deadline.end();
+    ended.requester.deadline.end();
     expect(await sql(ended.renewed(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
@@ -219,7 +219,7 @@ describe('a session', () => {
     const work = session.transaction(async (inner) => {
       await rename(inner, 1, 'Ace');
       inner.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
-      setTimeout(() => session.work.deadline.end());
+      setTimeout(() => session.requester.deadline.end());
     });
     await errorOf(work);
     database.listeners.delete(listener);

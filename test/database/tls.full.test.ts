@@ -81,7 +81,7 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
     };
     for (const ms of [300, 10_000]) {
       const deadline = new Deadline(ms);
-      const sleeping = database.sessionFor({ caller: 'a', deadline }).query(statement('select pg_sleep(30)'), []);
+      const sleeping = database.sessionFor({ callerId: 'a', deadline }).query(statement('select pg_sleep(30)'), []);
       await until(async () => (await running()) === 1, 2);
       if (ms > 1000) deadline.end();
       await expect(sleeping).rejects.toBeInstanceOf(Ended);

@@ -8,8 +8,8 @@ const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
 /** Queues an operation. When it starts, its name is added to `started`. The first letter of the name is the caller. */
 function operation(queue: OperationQueue, started: string[], name: string, cost = EXPENSIVE, ms = 10_000) {
-  const work = { caller: name.slice(0, 1), deadline: new Deadline(ms) };
-  return Promise.resolve(queue.enter(work, cost)).then((leave) => {
+  const requester = { callerId: name.slice(0, 1), deadline: new Deadline(ms) };
+  return Promise.resolve(queue.enter(requester, cost)).then((leave) => {
     started.push(name);
     return leave;
   });
@@ -36,7 +36,7 @@ test('a cheap operation starts at once, even if expensive operations wait', asyn
   const queue = new OperationQueue();
   const started: string[] = [];
   const expensive = Array.from({ length: 5 }, (_, i) => operation(queue, started, `a${i}`));
-  const leave = queue.enter({ caller: 'a', deadline: new Deadline(1000) }, 100);
+  const leave = queue.enter({ callerId: 'a', deadline: new Deadline(1000) }, 100);
   expect(typeof leave).toBe('function');
   await finish(expensive);
 });
@@ -92,7 +92,7 @@ test('an operation stops waiting at its deadline, and the operations behind it s
 
 test('at most one document is parsed in each iteration of the event loop', async () => {
   const queue = new OperationQueue();
-  const work = { caller: 'a', deadline: new Deadline(1000) };
+  const work = { callerId: 'a', deadline: new Deadline(1000) };
   const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];
   expect([typeof first, typeof second]).toEqual(['function', 'object']);
   (first as Release)();
@@ -101,7 +101,7 @@ test('at most one document is parsed in each iteration of the event loop', async
 
 test('after a document that blocks the event loop, the next document is parsed only after a pause of the same length', async () => {
   const queue = new OperationQueue();
-  const work = { caller: 'a', deadline: new Deadline(1000) };
+  const work = { callerId: 'a', deadline: new Deadline(1000) };
   const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];
   (first as Release)();
   const blockedUntil = performance.now() + 50;

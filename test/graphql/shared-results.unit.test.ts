@@ -7,7 +7,7 @@ const EVENT = {};
 function setUp() {
   const results = new SharedResults<string>();
   const reads: EventReads[] = [];
-  const open = () => ({ work: { caller: 'Ada', deadline: new Deadline(10_000) } }) as Session;
+  const open = () => ({ requester: { callerId: 'Ada', deadline: new Deadline(10_000) } }) as Session;
   const find = (work: string, result: Promise<string> = new Promise(() => undefined)) =>
     results.find(EVENT, work, open, (given) => {
       reads.push(given);
@@ -16,7 +16,7 @@ function setUp() {
   return { find, reads };
 }
 
-const reasonOf = (reads: EventReads | undefined) => reads?.session.work.deadline.reason;
+const reasonOf = (reads: EventReads | undefined) => reads?.session.requester.deadline.reason;
 
 test('a computation is cancelled when its last subscriber leaves, and starts again for a later subscriber', () => {
   const { find, reads } = setUp();

@@ -81,7 +81,7 @@ async function ask(document: string) {
   const meter = new Meter(new MemoryStore({ bans, now: Date.now }), caller);
   const observer = { onOperation() {}, onInternalError() {}, onProblem() {} };
   const request = {
-    session: { work: { caller: 'test', deadline: new Deadline(1000) } },
+    session: { requester: { callerId: 'test', deadline: new Deadline(1000) } },
     caller,
     meter,
     requestId: 'test',

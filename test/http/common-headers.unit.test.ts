@@ -11,9 +11,9 @@ afterAll(() => app.close());
 
 test('a second response to a request is dropped while the first waits for the rate limiter', async () => {
   const standing = new MemoryStore({ bans: BANS, now: Date.now }).take({ id: 'a', quota: PLANS.FREE }, 1, 'counted');
-  const take = () => new Promise((resolve) => setTimeout(resolve, 10, standing));
+  const charge = () => new Promise((resolve) => setTimeout(resolve, 10, standing));
   app.addHook('onRequest', (request, _reply, done) => {
-    Object.assign(request, { meter: { take }, route: {} });
+    Object.assign(request, { meter: { charge }, route: {} });
     done();
   });
   app.addHook('onSend', chargeRequests);

@@ -4,11 +4,11 @@ import type { PageSelection, RowSelection } from '../../src/database/reading/sel
 import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
 import { statement } from '../../src/database/statement';
 import { checkInput, Text } from '../../src/graphql/bounds';
-import { connect } from '../../src/graphql/connection';
+import { readConnection } from '../../src/graphql/connection';
 import { connectionOf } from '../../src/graphql/connection-types';
 import type { Context } from '../../src/graphql/context';
 import { Paged } from '../../src/graphql/cost-directives';
-import { Counted, Errors, Input, nullable, Requires } from '../../src/graphql/directives';
+import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../src/graphql/directives';
 import { enumOf } from '../../src/graphql/enums';
 import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
 import { Id, IdOf } from '../../src/graphql/scalars';
@@ -75,24 +75,24 @@ const BoxConnection = connectionOf(Box, 'Box', 'boxes');
 class BoxResolver {
   constructor(private readonly table: Table<BoxRow>) {}
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Query(() => Box, nullable('The box with this id; null if there is none.'))
   box(@IdOf('box') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return selectOne(session, this.table, id, selection);
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => BoxConnection, { description: 'Boxes, one page at a time.' })
   boxes(@Args(() => BoxPageArgs) args: BoxPageArgs, @Ctx() { session }: Context, @Selected() selection: PageSelection) {
-    return connect(session, this.table, pageOf(args), args.filter, selection);
+    return readConnection(session, this.table, pageOf(args), args.filter, selection);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Box, nullable('Adds a box.'))
   async createBox(@Input(NewBox, 'The box to create.') input: NewBox, @Ctx() { session }: Context) {

@@ -22,11 +22,11 @@ import { ExpectedError, notFound, requireUnchanged } from '../../src/errors/erro
 import type { ChangeEvent } from '../../src/events/hub';
 import { checkInput, NotNull, SearchText, Text } from '../../src/graphql/bounds';
 import { ChangeKind, Changes, isIn } from '../../src/graphql/changes';
-import { connect, connectAll } from '../../src/graphql/connection';
+import { readConnection, readConnections } from '../../src/graphql/connection';
 import { connectionOf } from '../../src/graphql/connection-types';
 import type { Context } from '../../src/graphql/context';
 import { Paged, WEIGHTS, Weighs } from '../../src/graphql/cost-directives';
-import { Counted, Errors, Input, nullable, Requires } from '../../src/graphql/directives';
+import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../src/graphql/directives';
 import { enumOf } from '../../src/graphql/enums';
 import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
 import { DateTime, Id, IdOf } from '../../src/graphql/scalars';
@@ -158,24 +158,24 @@ class ToyResolver {
     return selectByIds(session, TOYS, ids, selection);
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Query(() => Toy, nullable('The toy with this id; null if there is none.'))
   toy(@IdOf('toy') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return selectOne(session, TOYS, id, selection);
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => ToyConnection, { description: 'Toys, one page at a time.' })
   toys(@Args(() => ToyPageArgs) args: ToyPageArgs, @Ctx() { session }: Context, @Selected() selection: PageSelection) {
-    return connect(session, TOYS, pageOf(args), args.filter, selection);
+    return readConnection(session, TOYS, pageOf(args), args.filter, selection);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Toy, nullable('Adds a toy.'))
   async createToy(@Input(NewToy, 'The toy to create.') input: NewToy, @Ctx() { session }: Context) {
@@ -186,8 +186,8 @@ class ToyResolver {
     return toy;
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'TOY_BROKEN')
   @Mutation(() => Toy, nullable('Changes a toy. If the toy is broken, only `broken` can be changed.'))
   updateToy(@IdOf('toy') id: bigint, @Input(ToyUpdate) input: ToyUpdate, @Ctx() { session, request }: Context) {
@@ -204,8 +204,8 @@ class ToyResolver {
     });
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Changes('toy', () => ToyChange, {
     description: 'Reports changes to toys.',
     filterOf:
@@ -238,7 +238,7 @@ class ToysOfBoxResolver {
     @Selected() selection: FieldSelection,
   ) {
     return loaders.load(selection, box.id, (ids) =>
-      connectAll(session, TOYS, 'boxId', ids, pageOf(args), args.filter, selection),
+      readConnections(session, TOYS, 'boxId', ids, pageOf(args), args.filter, selection),
     );
   }
 }

@@ -1,7 +1,7 @@
 import { Query, type QueryConfig, type ResultBuilder } from 'pg';
 import { callInBatch } from '../batch';
 import type { PoolLoad } from '../database';
-import { Deadline, type Work } from '../deadline';
+import { Deadline, type Requester } from '../deadline';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../fair-semaphore';
 import type { Command, Engine, OpenTransaction, StatementKind } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
@@ -49,15 +49,15 @@ export class EmbeddedEngine implements Engine {
     this.inFlight = new FairSemaphore(MAX_IN_FLIGHT, connectionsOfOneCaller(MAX_IN_FLIGHT), bounds.queue);
     this.longReads = new FairSemaphore(MAX_LONG_READS, 1, bounds.queue);
     this.transactions = new FairSemaphore(1, 1, bounds.queue);
-    const send = (config: QueryConfig) => this.send(this.ownWork(), 'write', config);
+    const send = (config: QueryConfig) => this.send(this.ownRequester(), 'write', config);
     const adapter = adapterOn(send, async () => {
-      const work = this.ownWork();
-      const transaction = await this.begin(work);
-      work.deadline.onEnd(() => void transaction.rollBack());
+      const requester = this.ownRequester();
+      const transaction = await this.begin(requester);
+      requester.deadline.onEnd(() => void transaction.rollBack());
       return transaction;
     });
     this.prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
-    this.upkeep = new Upkeep(async (text) => (await this.send(this.ownWork(UPKEEP_MS), 'write', { text })).rows);
+    this.upkeep = new Upkeep(async (text) => (await this.send(this.ownRequester(UPKEEP_MS), 'write', { text })).rows);
   }
 
   /** Slots for statements and transactions in flight, since there is only one connection. */
@@ -66,17 +66,21 @@ export class EmbeddedEngine implements Engine {
     return { total: MAX_IN_FLIGHT, idle: this.inFlight.idle, waiting };
   }
 
-  async run<Row>(work: Work, { statement, values, kind, onWritten }: Command<Row>): Promise<Row[]> {
+  async run<Row>(requester: Requester, { statement, values, kind, onWritten }: Command<Row>): Promise<Row[]> {
     const config = { ...statement, values: values.map(exactDate) };
-    return (await this.send(work, kind, config, onWritten && (({ rows }) => onWritten(rows)))).rows;
+    return (await this.send(requester, kind, config, onWritten && (({ rows }) => onWritten(rows)))).rows;
   }
 
-  async transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
-    return (await this.begin(work)).run(run, onCommit);
+  async transact<T>(
+    requester: Requester,
+    run: (transaction: OpenTransaction) => Promise<T>,
+    onCommit: () => void,
+  ): Promise<T> {
+    return (await this.begin(requester)).run(run, onCommit);
   }
 
   async canWrite(): Promise<boolean> {
-    const { rows } = await this.send(this.ownWork(), 'short-read', { text: TAKES_WRITES });
+    const { rows } = await this.send(this.ownRequester(), 'short-read', { text: TAKES_WRITES });
     return rows[0]?.yes === true;
   }
 
@@ -87,19 +91,19 @@ export class EmbeddedEngine implements Engine {
     await this.thread.close();
   }
 
-  private ownWork(ms = this.bounds.requestTimeoutMs): Work {
-    return { caller: '', deadline: new Deadline(ms) };
+  private ownRequester(ms = this.bounds.requestTimeoutMs): Requester {
+    return { callerId: '', deadline: new Deadline(ms) };
   }
 
   /** Runs a statement outside of a transaction. @param succeeded called even if the caller has stopped waiting. */
   private async send(
-    work: Work,
+    requester: Requester,
     kind: StatementKind,
     config: QueryConfig,
     succeeded?: (result: ResultBuilder) => void,
   ): Promise<ResultBuilder> {
-    const leaveLongReads = kind === 'read' ? await this.longReads.acquire(work) : undefined;
-    const leave = await this.enter(work, leaveLongReads);
+    const leaveLongReads = kind === 'read' ? await this.longReads.acquire(requester) : undefined;
+    const leave = await this.enter(requester, leaveLongReads);
     const flight = this.depart(() => {
       leave();
       leaveLongReads?.();
@@ -112,25 +116,25 @@ export class EmbeddedEngine implements Engine {
       });
     });
     if (succeeded) running.then(succeeded, () => undefined);
-    return settled(running, work.deadline, () => kind === 'write', flight.drop);
+    return settled(running, requester.deadline, () => kind === 'write', flight.drop);
   }
 
-  private async begin(work: Work): Promise<EmbeddedTransaction> {
-    const leaveTransactions = await this.transactions.acquire(work);
-    const leave = await this.enter(work, leaveTransactions);
+  private async begin(requester: Requester): Promise<EmbeddedTransaction> {
+    const leaveTransactions = await this.transactions.acquire(requester);
+    const leave = await this.enter(requester, leaveTransactions);
     this.inFlight.pause();
     // Statements that have already been let in, but not been sent, must go first. Behind BEGIN, they would run inside the
     // transaction, and a rollback would undo them.
     while (this.freeSlots.length - this.inFlight.idle > 1) await undefined;
-    return new EmbeddedTransaction(this.depart(leave), this.thread.stream, work.deadline, this.models, () => {
+    return new EmbeddedTransaction(this.depart(leave), this.thread.stream, requester.deadline, this.models, () => {
       this.inFlight.resume();
       leaveTransactions();
     });
   }
 
-  private async enter(work: Work, giveUp?: Release): Promise<Release> {
+  private async enter(requester: Requester, giveUp?: Release): Promise<Release> {
     try {
-      return await this.inFlight.acquire(work);
+      return await this.inFlight.acquire(requester);
     } catch (error) {
       giveUp?.();
       throw error;

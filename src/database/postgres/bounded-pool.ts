@@ -1,5 +1,5 @@
 import { type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
-import { Deadline, type Work } from '../deadline';
+import { Deadline, type Requester } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
 import { setUp } from './connection-settings';
@@ -68,7 +68,7 @@ export class BoundedPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
-    const taken = this.take({ caller: '', deadline: new Deadline(this.bounds.requestTimeoutMs) });
+    const taken = this.take({ callerId: '', deadline: new Deadline(this.bounds.requestTimeoutMs) });
     if (!callback) return taken;
     taken.then(
       (client) => callback(undefined, client, client.release),
@@ -82,8 +82,8 @@ export class BoundedPool extends Pool {
    * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue is full, or already
    * holds the maximum number of this caller's requests.
    */
-  take(work: Work): Promise<PoolClient> {
-    const { deadline } = work;
+  take(requester: Requester): Promise<PoolClient> {
+    const { deadline } = requester;
     return new Promise((resolve, reject) => {
       const enter = (leave: Release) => {
         // If a connection is idle and no earlier request waits for it, the pool hands it out in this turn of the event loop.
@@ -101,7 +101,7 @@ export class BoundedPool extends Pool {
           reject(deadline.reason);
         });
       };
-      const entered = this.queue.acquire(work);
+      const entered = this.queue.acquire(requester);
       if (entered instanceof Promise) entered.then(enter, reject);
       else enter(entered);
     });

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import type { PoolLoad, Statement } from '../database';
-import type { Work } from '../deadline';
+import type { Requester } from '../deadline';
 import { connectionsOfOneCaller } from '../fair-semaphore';
 import type { Command, Engine, OpenTransaction } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
@@ -79,8 +79,8 @@ export class PostgresEngine implements Engine {
     return { total: totalCount + total, idle: idleCount + idle, waiting };
   }
 
-  run<Row>(work: Work, command: Command<Row>): Promise<Row[]> {
-    const { deadline } = work;
+  run<Row>(requester: Requester, command: Command<Row>): Promise<Row[]> {
+    const { deadline } = requester;
     const { statement, kind } = command;
     const values = command.values.map(exactDate);
     if (kind === 'short-read') {
@@ -89,12 +89,16 @@ export class PostgresEngine implements Engine {
       const rows = this.shared.query<Row>(statement, values);
       if (rows) return rows;
     }
-    return retrying(deadline, () => this.runAlone(work, command, values));
+    return retrying(deadline, () => this.runAlone(requester, command, values));
   }
 
-  async transact<T>(work: Work, run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
-    const { deadline } = work;
-    const client = await this.pool.take(work);
+  async transact<T>(
+    requester: Requester,
+    run: (transaction: OpenTransaction) => Promise<T>,
+    onCommit: () => void,
+  ): Promise<T> {
+    const { deadline } = requester;
+    const client = await this.pool.take(requester);
     const kept = (statement: Statement) => this.kept(statement);
     const transaction = new PostgresTransaction(client, deadline, this.models, kept);
     return settled(transaction.run(run, onCommit), deadline, () => transaction.isCommitting);
@@ -128,11 +132,11 @@ export class PostgresEngine implements Engine {
   }
 
   /** Runs a statement on a connection from the pool. The connection runs nothing else at the same time. */
-  private async runAlone<Row>(work: Work, command: Command<Row>, values: unknown[]): Promise<Row[]> {
+  private async runAlone<Row>(requester: Requester, command: Command<Row>, values: unknown[]): Promise<Row[]> {
     const { statement, kind, onWritten } = command;
-    const client = await this.pool.take(work);
+    const client = await this.pool.take(requester);
     const running = runPrepared<Row>(client, this.kept(statement), values, (isSpent) => client.release(isSpent));
     if (onWritten) running.then(onWritten, () => undefined);
-    return settled(running, work.deadline, () => kind === 'write');
+    return settled(running, requester.deadline, () => kind === 'write');
   }
 }

@@ -99,7 +99,7 @@ function finding(condition: string): <Row>(table: Table<Row>, projection: Projec
 export class TooManyBytes extends Error {}
 
 /**
- * Reads rows, with a total size of at most `session.work.maxStatementBytes`, since larger results would fill the process's
+ * Reads rows, with a total size of at most `session.requester.maxStatementBytes`, since larger results would fill the process's
  * memory. If `most` is within the limit, the statement runs unchanged. Otherwise the database adds up the sizes of the rows,
  * and stops sending rows when the sum exceeds the limit.
  * @param most the maximum size of all rows in bytes, if every text has its maximum length.
@@ -111,14 +111,14 @@ export function boundedRows<Row>(
   values: readonly unknown[],
   most: number,
 ): Promise<Row[]> {
-  const { maxStatementBytes = Infinity } = session.work;
+  const { maxStatementBytes = Infinity } = session.requester;
   if (most > maxStatementBytes) return countedRows(session, read, values, maxStatementBytes);
   return session.query<Row>(read.statement ?? statementFor(read.rows, read.isPlannedByValues), values, read.isShort);
 }
 
 /**
  * Reads one row of text columns that are never null. Returns `undefined` if there is no row. If `most` exceeds
- * `session.work.maxStatementBytes`, the database measures the texts first, and sends none if they are too large.
+ * `session.requester.maxStatementBytes`, the database measures the texts first, and sends none if they are too large.
  * @param columns the names of the text columns.
  * @param most the total size of the texts in bytes, if each has its maximum length.
  * @throws TooManyBytes
@@ -130,7 +130,7 @@ export async function boundedTexts<Column extends string>(
   values: readonly unknown[],
   most: number,
 ): Promise<Readonly<Record<Column, string>> | undefined> {
-  const { maxStatementBytes = Infinity } = session.work;
+  const { maxStatementBytes = Infinity } = session.requester;
   let statement = read.statement ?? statementFor(read.rows, read.isPlannedByValues);
   if (most > maxStatementBytes) {
     const texts = columns.map((name) => `case when bytes <= ${maxStatementBytes} then ${name} end as ${name}`);

@@ -62,7 +62,7 @@ export class LiveOperations {
     if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: LiveResult | undefined;
     try {
-      if (!documents.has(query)) await documents.waitToRead(request.session.work);
+      if (!documents.has(query)) await documents.waitToRead(request.session.requester);
       const document = documents.read(query);
       if (!('kind' in document)) return refuseDocument(document, request);
       const refused = documents.refuse(document, request.caller);

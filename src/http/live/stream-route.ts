@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
 import { ProblemError } from '../../errors/errors';
-import type { OperationRequest } from '../../graphql/context';
 import { headersOf } from '../../graphql/idempotency';
 import { serialize } from '../../graphql/json-text';
 import { RunningSubscription } from '../../graphql/running-subscription';
@@ -15,6 +14,7 @@ import { acceptJsonBodies } from '../json-body';
 import { answerOtherMethods } from '../other-methods';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { chunksOf } from '../send-responses';
+import type { StartGraphQLOperation } from '../start-operation';
 import type { UnsentResponse } from '../unsent-responses';
 import { STREAM_PATH } from '../urls';
 import { type LiveOperations, withParsedVariables } from './live-operations';
@@ -29,7 +29,7 @@ export interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;
-  startOperation(request: FastifyRequest): OperationRequest;
+  readonly startGraphQLOperation: StartGraphQLOperation;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface StreamRouteOptions {
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, requests, accessLog, startOperation }: StreamRouteOptions,
+  { live, requests, accessLog, startGraphQLOperation }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
   const open = new Set<EventStream>();
@@ -52,7 +52,7 @@ export async function streamRoute(
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const isSafe = request.method === 'GET';
     const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
-    const result = await live.run(sent, startOperation(request), presentedKey(request), isSafe);
+    const result = await live.run(sent, startGraphQLOperation(request), presentedKey(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. 5 seconds is a
@@ -79,7 +79,7 @@ export async function streamRoute(
     return reply.send(stream);
   };
 
-  const config = { operation: 'graphql' };
+  const config = { logName: 'graphql' };
   app.get(STREAM_PATH, { config, exposeHeadRoute: false }, handler);
   app.post(STREAM_PATH, { config }, handler);
   answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);

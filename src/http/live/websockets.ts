@@ -8,7 +8,6 @@ import { LRUCache } from 'lru-cache';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ProblemError, problemOf } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
-import type { OperationRequest } from '../../graphql/context';
 import { sizeOf } from '../../graphql/json-text';
 import { refusal } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
@@ -18,11 +17,12 @@ import type { Limiter } from '../../rate-limit/limiter';
 import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
-import { type AccessLog, type Incoming, isBanned } from '../access-log';
+import { type AccessLog, isBanned } from '../access-log';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { type Keys, presentedKey, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
+import type { Incoming, StartGraphQLOperation } from '../start-operation';
 import { type ConnectionOperation, GraphQLConnection, type Params } from './graphql-connection';
 import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
@@ -69,7 +69,7 @@ export interface WebSocketsOptions {
   readonly corsOrigins?: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  startOperation(incoming: Incoming): OperationRequest;
+  readonly startGraphQLOperation: StartGraphQLOperation;
 }
 
 /** A connection. The upgrade request identifies its caller. A key in `connection_init` replaces this caller. */
@@ -121,7 +121,7 @@ export class WebSockets {
     const { live, requests, corsOrigins, now } = this.options;
     checkOrigin(request, corsOrigins);
     if (request.headers['sec-websocket-version'] !== VERSION) throw notAHandshake(reply);
-    const limitStatus = await request.meter.take(0);
+    const limitStatus = await request.meter.charge(0);
     const rejection = limitError(limitStatus);
     if (rejection) throw rejection;
     if (live.isClosing) throw aboutToEnd();
@@ -252,7 +252,7 @@ export class WebSockets {
     operation: ConnectionOperation,
     rejection: ProblemError | undefined,
   ): Promise<LiveResult> {
-    const { limits, accessLog, requests, startOperation } = this.options;
+    const { limits, accessLog, requests, startGraphQLOperation } = this.options;
     const { deadline } = operation;
     const started = performance.now();
     let { caller } = client;
@@ -263,7 +263,7 @@ export class WebSockets {
       problem = error;
     }
     const incoming: Incoming = { id: randomUUID(), caller, meter: new Meter(limits, caller), deadline };
-    const request = startOperation(incoming);
+    const request = startGraphQLOperation(incoming);
     let result: LiveResult;
     try {
       if (problem) throw problem;
@@ -274,11 +274,11 @@ export class WebSockets {
       deadline.end();
     }
     if (!rejection && !(result instanceof RunningSubscription) && result.status < 500) {
-      const limited = limitError(await request.meter.take(1));
+      const limited = limitError(await request.meter.charge(1));
       if (limited && result.status !== 429) result = refusal(limited, { request });
     }
     if (!(result instanceof RunningSubscription)) {
-      const isMutation = incoming.observation?.operation?.startsWith('mutation ');
+      const isMutation = incoming.observation?.kind === 'mutation';
       const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller.id);
       if (unread) {
         requests.rejected += 1;
@@ -287,7 +287,7 @@ export class WebSockets {
       if (!operation.isOver)
         operation.reserved = requests.unsent.hold(caller.id, client.connection, sizeOf(result.body));
     }
-    const { operation: label = 'graphql', name: operationName, worst: reported } = incoming.observation ?? {};
+    const { label = 'graphql', name: operationName, worst: reported } = incoming.observation ?? {};
     // If the client has ended the operation, its cancellation is not an error.
     const worst = operation.isOver ? undefined : reported;
     const status = operation.isOver || result instanceof RunningSubscription ? 200 : result.status;

@@ -2,7 +2,7 @@ import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Errors, Input, nullable, Requires } from '../../graphql/directives';
+import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
@@ -19,15 +19,15 @@ export class CategoryResolver {
     private readonly petService: PetService,
   ) {}
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Query(() => Category, nullable('The category with this id; null if there is none.'))
   category(@IdOf('category') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.categories.get(session, id, selection);
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => CategoryConnection, { name: 'categories', description: 'Categories, one page at a time.' })
@@ -39,16 +39,16 @@ export class CategoryResolver {
     return this.categories.list(session, args.filter, pageOf(args), selection);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Category, nullable('Adds a category.'))
   createCategory(@Input(NewCategory, 'The category to create.') input: NewCategory, @Ctx() { session }: Context) {
     return this.categories.create(session, input);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(() => Category, nullable('Updates the given fields of a category; other fields keep their values.'))
   updateCategory(
@@ -59,8 +59,8 @@ export class CategoryResolver {
     return this.categories.update(session, id, input, request.precondition);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('NOT_FOUND', 'CATEGORY_NOT_EMPTY')
   @Mutation(() => Category, nullable('Deletes a category that has no pets. Returns the deleted category.'))
   deleteCategory(@IdOf('category') id: bigint, @Ctx() { session, request }: Context) {

@@ -6,7 +6,7 @@ import { statement } from '../../database/statement';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
-import { connect, type Listed, type PageArgs } from '../../graphql/connection';
+import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
 import { CATEGORIES, type CategoryRow, LOCK } from '../model';
@@ -37,7 +37,7 @@ export class CategoryService {
     page: PageArgs,
     selection?: PageSelection,
   ): Promise<Listed<CategoryRow>> {
-    return connect(session, CATEGORIES, page, filter, selection);
+    return readConnection(session, CATEGORIES, page, filter, selection);
   }
 
   /** @throws ProblemError `BAD_USER_INPUT`. */

@@ -2,7 +2,7 @@ import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Errors, Input, nullable, Requires, Stability } from '../../graphql/directives';
+import { Errors, Input, nullable, RateLimited, RequiresScope, Stability } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
@@ -19,15 +19,15 @@ export class InventoryResolver {
     private readonly pets: PetService,
   ) {}
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Query(() => InventoryItem, nullable("A pet's stock; null if it is not tracked."))
   inventoryItem(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.stock.get(session, petId, selection);
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => InventoryItemConnection, { description: 'Inventory entries, one page at a time.' })
@@ -39,8 +39,8 @@ export class InventoryResolver {
     return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), selection);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(() => InventoryItem, nullable("Sets a pet's stock, which is tracked from then on."))
   setInventory(
@@ -52,8 +52,8 @@ export class InventoryResolver {
   }
 
   @Stability('BETA')
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('NOT_FOUND')
   @Mutation(() => InventoryItem, nullable("Stops tracking a pet's stock. Returns the deleted entry."))
   removeInventory(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session, request }: Context) {

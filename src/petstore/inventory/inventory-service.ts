@@ -5,7 +5,7 @@ import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../.
 import { lockRow } from '../../database/writing';
 import { notFound, type Precondition, ProblemError, refusing, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
-import { connect, type Listed, type PageArgs } from '../../graphql/connection';
+import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { type InventoryFilter, InventoryUpdate } from '../inputs';
 import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
 
@@ -29,7 +29,7 @@ export class InventoryService {
     page: PageArgs,
     selection?: PageSelection,
   ): Promise<Listed<InventoryRow>> {
-    return connect(session, INVENTORY, page, filter, selection);
+    return readConnection(session, INVENTORY, page, filter, selection);
   }
 
   /**

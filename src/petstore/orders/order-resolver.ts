@@ -2,7 +2,7 @@ import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Errors, Input, nullable, Requires } from '../../graphql/directives';
+import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
@@ -19,15 +19,15 @@ export class OrderResolver {
     private readonly pets: PetService,
   ) {}
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Query(() => Order, nullable('The order with this id; null if there is none.'))
   order(@IdOf('order') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.orders.get(session, id, selection);
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => OrderConnection, { name: 'orders', description: 'Orders, one page at a time.' })
@@ -39,8 +39,8 @@ export class OrderResolver {
     return this.orders.list(session, args.filter, pageOf(args), selection);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
   @Mutation(
     () => Order,
@@ -52,8 +52,8 @@ export class OrderResolver {
     return this.orders.place(session, input);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE')
   @Mutation(
     () => Order,
@@ -65,8 +65,8 @@ export class OrderResolver {
     return this.orders.update(session, id, input, request.precondition);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('NOT_FOUND')
   @Mutation(
     () => Order,

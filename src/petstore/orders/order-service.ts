@@ -8,7 +8,7 @@ import { lockRow, lockRows, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
-import { type Connection, connect, connectAll, type Listed, type PageArgs } from '../../graphql/connection';
+import { type Connection, type Listed, type PageArgs, readConnection, readConnections } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
 import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
@@ -49,7 +49,7 @@ export class OrderService {
     page: PageArgs,
     selection?: PageSelection,
   ): Promise<Listed<OrderRow>> {
-    return connect(session, ORDERS, page, filter, selection);
+    return readConnection(session, ORDERS, page, filter, selection);
   }
 
   /** Reads a page of orders for each of the pets, all with the same filter and page arguments. */
@@ -60,7 +60,7 @@ export class OrderService {
     page: PageArgs,
     selection?: FieldSelection,
   ): Promise<Map<bigint, Connection<OrderRow>>> {
-    return connectAll(session, ORDERS, 'petId', pets, page, filter, selection);
+    return readConnections(session, ORDERS, 'petId', pets, page, filter, selection);
   }
 
   /**

@@ -2,7 +2,7 @@ import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
-import { Counted, Errors, Input, nullable, Requires } from '../../graphql/directives';
+import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
@@ -23,15 +23,15 @@ export class PetResolver {
     private readonly stock: InventoryService,
   ) {}
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Query(() => Pet, nullable('The pet with this id; null if there is none.'))
   pet(@IdOf('pet') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
     return this.pets.get(session, id, selection);
   }
 
-  @Counted()
-  @Requires('READ')
+  @RateLimited()
+  @RequiresScope('READ')
   @Paged('first', 'last')
   @Errors('BAD_USER_INPUT')
   @Query(() => PetConnection, { name: 'pets', description: 'Pets, one page at a time.' })
@@ -39,24 +39,24 @@ export class PetResolver {
     return this.pets.list(session, args.filter, pageOf(args), selection);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
   @Mutation(() => Pet, nullable('Adds a pet to the store.'))
   createPet(@Input(NewPet, 'The pet to create.') input: NewPet, @Ctx() { session }: Context) {
     return this.pets.create(session, input);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'UNKNOWN_REFERENCE')
   @Mutation(() => Pet, nullable('Updates the given fields of a pet; other fields keep their values.'))
   updatePet(@IdOf('pet') id: bigint, @Input(PetUpdate) input: PetUpdate, @Ctx() { session, request }: Context) {
     return this.pets.update(session, id, input, request.precondition);
   }
 
-  @Counted()
-  @Requires('WRITE')
+  @RateLimited()
+  @RequiresScope('WRITE')
   @Errors('NOT_FOUND', 'PET_HAS_ORDERS')
   @Mutation(
     () => Pet,

@@ -7,7 +7,7 @@ import { statement } from '../../database/statement';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
-import { type Connection, connect, connectAll, type Listed, type PageArgs } from '../../graphql/connection';
+import { type Connection, type Listed, type PageArgs, readConnection, readConnections } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
 import { announceChange, LOCK, PETS, type PetRow } from '../model';
@@ -36,7 +36,7 @@ export class PetService {
     page: PageArgs,
     selection?: PageSelection,
   ): Promise<Listed<PetRow>> {
-    return connect(session, PETS, page, filter, selection);
+    return readConnection(session, PETS, page, filter, selection);
   }
 
   /** Reads a page of pets for each of the categories, all with the same filter and page arguments. */
@@ -47,7 +47,7 @@ export class PetService {
     page: PageArgs,
     selection?: FieldSelection,
   ): Promise<Map<bigint, Connection<PetRow>>> {
-    return connectAll(session, PETS, 'categoryId', categories, page, filter, selection);
+    return readConnections(session, PETS, 'categoryId', categories, page, filter, selection);
   }
 
   /**

@@ -113,7 +113,7 @@ class Caller {
   ) {}
 
   private readonly sessionFor = (ms = LIMIT_MS) =>
-    this.database.sessionFor({ caller: `caller ${this.index}`, deadline: new Deadline(ms) });
+    this.database.sessionFor({ callerId: `caller ${this.index}`, deadline: new Deadline(ms) });
 
   async run(actions: readonly Action[]): Promise<unknown[]> {
     const outcomes: unknown[] = [];
@@ -125,7 +125,7 @@ class Caller {
     const session = this.sessionFor();
     switch (given.kind) {
       case 'single':
-        if (given.isAborted) session.work.deadline.end();
+        if (given.isAborted) session.requester.deadline.end();
         return outcomeOf(() => this.send(session, given.step));
       case 'together':
         return Promise.all(given.steps.map((step) => outcomeOf(() => this.send(session, step))));
@@ -161,7 +161,7 @@ class Caller {
         }
         seen.push(...(await Promise.all(sent)));
         if (end === 'late') await this.send(transaction, { ...SLEEP, isNamed: false });
-        if (end === 'is aborted') session.work.deadline.end();
+        if (end === 'is aborted') session.requester.deadline.end();
         if (end === 'throws') throw new Error('no');
         return 'done';
       }),

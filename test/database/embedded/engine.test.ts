@@ -21,7 +21,8 @@ const query = <Row>(text: string, values: unknown[] = [], session: Session = dat
   session.query<Row>(statement(text), values);
 const write = (text: string, values: unknown[] = [], session: Session = database) =>
   session.write<{ id: number }>(statement(text), values);
-const sessionOf = (caller: string, ms = 60_000) => database.sessionFor({ caller, deadline: new Deadline(ms) });
+const sessionOf = (caller: string, ms = 60_000) =>
+  database.sessionFor({ callerId: caller, deadline: new Deadline(ms) });
 const insert = (id: number, session: Session = database) =>
   write('insert into own (id) values ($1::int) returning id', [id], session);
 const ids = async () => (await query<{ id: number }>('select id from own order by id')).map(({ id }) => id);
@@ -174,7 +175,7 @@ describe('at the deadline, or when the client disconnects,', () => {
     await expect(run(sessionOf('a', 100))).rejects.toThrow(Ended);
     const leaving = sessionOf('b');
     const left = run(leaving);
-    setTimeout(() => leaving.work.deadline.end(), 50);
+    setTimeout(() => leaving.requester.deadline.end(), 50);
     await expect(left).rejects.toThrow(Ended);
     expect(performance.now() - begun).toBeLessThan(700);
     await busy;
@@ -246,7 +247,7 @@ test('a hundred slow reads of one caller delay another caller by two of them at 
   for (let n = 0; n < 3; n++) {
     const begun = performance.now();
     await database
-      .sessionFor({ caller: 'other', deadline: new Deadline(60_000) })
+      .sessionFor({ callerId: 'other', deadline: new Deadline(60_000) })
       .query(statement('select 1'), [], true);
     took.push(performance.now() - begun);
   }

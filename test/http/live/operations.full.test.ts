@@ -140,8 +140,8 @@ function holdStarts() {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const { take } = Meter.prototype;
-  const spy = jest.spyOn(Meter.prototype, 'take').mockImplementation(async function (this: Meter, cost, kind) {
+  const { charge: take } = Meter.prototype;
+  const spy = jest.spyOn(Meter.prototype, 'charge').mockImplementation(async function (this: Meter, cost, kind) {
     if (cost > 0 && this.subject.id.includes(key.id)) {
       waiting += 1;
       await held;

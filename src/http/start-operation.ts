@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Database } from '../database/database';
+import type { Deadline } from '../database/deadline';
+import type { Caller } from '../graphql/caller';
+import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
+import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
+import type { Meter } from '../rate-limit/meter';
+import type { StartOperation } from '../rest/adapter';
+import { Observation } from './access-log';
+
+/** An HTTP request, or an operation received over WebSocket, with its caller. */
+export interface Incoming {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly meter: Meter;
+  readonly deadline: Deadline;
+  readonly headers?: IncomingHttpHeaders;
+  observation?: Observation;
+}
+
+export interface StartOptions {
+  readonly database: Database;
+  readonly logger: FastifyBaseLogger;
+  /** Maximum size in bytes of the rows of one SQL statement that reads a caller's selection. */
+  readonly maxStatementBytes: number;
+}
+
+/** Creates the request that the executor takes, and records the operation for the log. */
+export function operationStarter({ database, logger, maxStatementBytes }: StartOptions): StartOperation<Incoming> {
+  return (incoming, api, idempotency, precondition) => {
+    const { id: requestId, caller, meter, deadline } = incoming;
+    const observer = new Observation(logger, requestId);
+    incoming.observation = observer;
+    const session = database.sessionFor({ callerId: caller.id, deadline, maxStatementBytes });
+    return { session, caller, meter, requestId, observer, api, idempotency, precondition };
+  };
+}
+
+/** Starts an operation of the GraphQL interface. */
+export type StartGraphQLOperation = (incoming: Incoming) => OperationRequest;
+
+export function graphQLOperationStarter(start: StartOperation<Incoming>): StartGraphQLOperation {
+  return (incoming) => {
+    const key = incoming.headers?.[IDEMPOTENCY_KEY];
+    return start(incoming, GRAPHQL_API, key === undefined ? undefined : { header: String(key) }, undefined);
+  };
+}
