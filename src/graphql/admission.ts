@@ -38,7 +38,7 @@ export function analyse(operation: Operation, sent: Variables, request: Operatio
  * @throws ProblemError for the first problem.
  */
 export function admit(analysed: Analysed, sent: Variables, costs: CostLimits): Admitted {
-  const { request, operation, analysis, variables } = analysed;
+  const { request, operation, analysis, variables, stability } = analysed;
   const cost = analysis && variables ? estimateAt(analysis.estimate, variables) : 0;
   if (analysis) {
     for (const scope of analysis.scopes) requireScope(request.caller, scope);
@@ -46,7 +46,7 @@ export function admit(analysed: Analysed, sent: Variables, costs: CostLimits): A
     if (variables) requireCost(operation, analysis, variables, costs, cost);
   }
   if (!variables || !analysis) throw badInput(...variableErrors(operation, sent));
-  return { ...analysed, analysis, variables, cost };
+  return { request, operation, analysis, variables, stability, cost };
 }
 
 /** Checks whether the caller has the required scope, if any. @throws ProblemError `UNAUTHENTICATED`, `FORBIDDEN`. */
