@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { KEY_ID_FORM, KEY_ID_RULE } from '../access/key-format';
 import { PLANS } from '../rate-limit/plans';
-import { callGateway } from './gateway-client';
+import type { GraphQLCall } from '../rest/domain';
+import { GATEWAY_OPTIONS, GATEWAY_USAGE, gatewayClient } from './gateway-client';
 import { CommandError } from './run-command';
 
 const USAGE = `Usage: npm run keys -- <command> [options]
@@ -18,8 +19,7 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   rotate gives a key a new secret; DURATION is how long the old secret still works: 0, 90s, 30m, 24h (the default), 7d.
   usage prints the usage of a key on each of the last N days (default: 30). Without an ID, it prints the callers with
   the most requests.
-  --url URL    the running gateway (default: PETSTORE_URL, or http://127.0.0.1 at PORT or 4000)
-  --key KEY    an admin key (default: PETSTORE_API_KEY or ADMIN_API_KEY)
+${GATEWAY_USAGE}
   --json       print JSON
 `;
 
@@ -32,16 +32,12 @@ const OPTIONS = {
   expires: { type: 'string' },
   grace: { type: 'string' },
   days: { type: 'string' },
-  url: { type: 'string' },
-  key: { type: 'string' },
+  ...GATEWAY_OPTIONS,
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
 type Options = ReturnType<typeof parse>['values'];
-
-/** Runs a GraphQL operation on the gateway. */
-type Call = <Data>(query: string, variables?: object) => Promise<Data>;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -58,7 +54,7 @@ interface Result {
 interface Command {
   /** The argument that the command takes, as worded in the error message. */
   readonly takes: 'no id' | 'one id' | 'one id or address' | 'at most one id';
-  run(call: Call, options: Options, target: string): Promise<Result>;
+  run(call: GraphQLCall, options: Options, target: string): Promise<Result>;
 }
 
 const FIELDS = 'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
@@ -156,10 +152,7 @@ export async function runKeys(args: string[], environment: NodeJS.ProcessEnv, ou
   if (rest.length || !isRight) throw new CommandError(`${name} takes ${takes}.\n\n${USAGE}`);
   if (target && takes !== 'one id or address' && !KEY_ID_FORM.test(target))
     throw new CommandError(`${name} takes a key id: ${KEY_ID_RULE}. \`list\` shows the key ids.`);
-  const url = values.url ?? (environment.PETSTORE_URL || `http://127.0.0.1:${environment.PORT || 4000}`);
-  const key = values.key ?? (environment.PETSTORE_API_KEY || environment.ADMIN_API_KEY || '');
-  const call: Call = (query, variables) => callGateway(url, key, query, variables);
-  const { json, rows, remark } = await command.run(call, values, target);
+  const { json, rows, remark } = await command.run(gatewayClient(values, environment), values, target);
   if (values.json) return output.log(JSON.stringify(json, null, 2));
   if (rows.length) output.table(rows.map(inText), columnsOf(rows));
   if (remark) output.log(remark);
@@ -224,7 +217,7 @@ function numberOf(option: string, text: string): number {
   throw new CommandError(`--${option} must be a whole number, not ${JSON.stringify(text)}.`);
 }
 
-async function usageOf(call: Call, variables: { id: string; days?: number }): Promise<Result> {
+async function usageOf(call: GraphQLCall, variables: { id: string; days?: number }): Promise<Result> {
   const { apiKey } = await call<{ apiKey: { usage: Row[] } | null }>(
     'query Usage($id: ID!, $days: Int = 30) { apiKey(id: $id) { usage(days: $days) { date requests refused bans } } }',
     variables,
@@ -234,7 +227,7 @@ async function usageOf(call: Call, variables: { id: string; days?: number }): Pr
 }
 
 /** The 100 callers with the most requests. */
-async function topCallers(call: Call, variables: { days?: number }): Promise<Result> {
+async function topCallers(call: GraphQLCall, variables: { days?: number }): Promise<Result> {
   const { topCallers: callers } = await call<{ topCallers: { apiKey: Row | null }[] }>(
     `query TopCallers($days: Int = 30) {
       topCallers(days: $days, first: 100) { apiKey { id name plan } requests refused bans }

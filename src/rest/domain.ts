@@ -43,6 +43,9 @@ export interface Repository {
   find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<ReadonlyMap<bigint, object>>;
 }
 
+/** Runs a GraphQL operation on a gateway, and returns its data. Errors reject the promise. */
+export type GraphQLCall = <Data>(query: string, variables?: object) => Promise<Data>;
+
 /** Sample data, in an amount that the user chooses. */
 export interface Samples {
   /** What the sample contains: `categories, pets, orders and stock`. */
@@ -55,13 +58,12 @@ export interface Samples {
   /** How the other numbers depend on the amount: `orders and categories are scaled to match`. */
   readonly scaled?: string;
   /**
-   * Fills an empty database.
+   * Adds the sample to what is there.
    * @param onProgress called after each batch.
-   * @returns the number of rows of each kind, such as `pets` and `orders`.
-   * @throws Error with a one-line message if the database is not empty.
+   * @returns the number of objects of each kind, such as `pets` and `orders`.
    */
   load(
-    session: Session,
+    call: GraphQLCall,
     amount: number,
     onProgress: (done: number, total: number) => void,
   ): Promise<Readonly<Record<string, number>>>;

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { lockDirectory } from '../../src/database/embedded/directory-lock';
 import { PROJECT } from '../helper/command';
 import { makeDirectory } from '../helper/installation';
-import { runTypeScript } from '../helper/process';
 
 /** Runs Node and waits until it ends. */
 async function run(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}) {
@@ -94,13 +92,4 @@ describe('without the development packages', () => {
       'petstore-gateway: nothing was generated, because only npm ci --include=dev installs what compiling needs\n';
     expect(await run([join(directory, 'prisma/generate.mjs')], { env })).toEqual({ code, stdout: '', stderr });
   });
-});
-
-test('npm run seed fails while a gateway uses the embedded database, and says what to do', async () => {
-  const { release } = await lockDirectory(directory);
-  const { code, stderr } = await runTypeScript('src/app/seed.ts', ['--pets', '3'], { DATA_DIR: directory }).ended;
-  release();
-  const advice = 'Stop the gateway (Ctrl+C), run this command again, and restart the gateway. Its data is kept.';
-  const inUse = stderr.replace(/^seed: \S+ is in use by process \d+\. /, 'seed: in use. ');
-  expect([code, inUse]).toEqual([1, `seed: in use. ${advice}\n`]);
 });

@@ -6,7 +6,6 @@ import type { Database } from '../../../src/database/database';
 import { lockDirectory } from '../../../src/database/embedded/directory-lock';
 import { openDatabase } from '../../../src/database/open';
 import { statement } from '../../../src/database/statement';
-import { loadSampleData } from '../../../src/petstore/samples';
 import { command, PROJECT } from '../../helper/command';
 import { TEST_DATABASE_URL } from '../../helper/database';
 import { makeDirectory } from '../../helper/installation';
@@ -17,6 +16,14 @@ import { type Ending, quick } from '../../helper/process';
 const NAME = `it's a "name"; \\ -- '';\nINSERT INTO x;\r\n\u2028 \u{1f431} $$ {,} é`;
 const TABLES = ['_prisma_migrations', 'categories', 'pets', 'orders', 'inventory', 'api_keys'];
 
+/** A store with more rows than one page of a table. */
+const ROWS = [
+  "insert into categories (name, description) select 'Kind ' || i, 'Number ' || i from generate_series(1, 9) as i",
+  "insert into pets (name, status, category_id) select 'Pet ' || i, 'pending', 1 + i % 9 from generate_series(1, 300) as i",
+  'insert into inventory (pet_id, quantity) select id, id from pets where id % 2 = 0',
+  'insert into orders (pet_id, quantity, ship_date) select id, 2, now() from pets where id % 2 = 0',
+];
+
 let directory: string;
 let dump: string;
 let rows: unknown;
@@ -26,7 +33,7 @@ beforeAll(async () => {
   directory = makeDirectory();
   copyData(at('data'));
   const database = await openDatabase({ directory: at('data') });
-  await loadSampleData(database, 300);
+  for (const text of ROWS) await database.write(statement(text), []);
   await database.prisma.category.create({ data: { name: NAME, description: '' } });
   await database.prisma.order.create({ data: { shipDate: new Date('0099-01-02T03:04:05.678Z') } });
   await database.prisma.apiKey.create({
