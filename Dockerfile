@@ -1,4 +1,4 @@
-FROM node:22.23.3-bookworm-slim AS build
+FROM node:24.22.3-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY prisma prisma
@@ -11,7 +11,7 @@ RUN npm run build
 # such as the TypeScript compiler. With these packages the image would be twice as large.
 RUN npm uninstall prisma --omit=dev --omit=optional --omit=peer --ignore-scripts --no-audit --no-fund
 
-FROM node:22.23.3-bookworm-slim
+FROM node:24.22.3-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -1,4 +1,4 @@
-// Starts the built gateway under other versions of Node: `node .ci/smoke.mjs 22 24 26`. The binaries come from npm.
+// Starts the built gateway under other versions of Node: `node .ci/smoke.mjs 22 26`. The binaries come from npm.
 import { strict as assert } from 'node:assert';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
