@@ -3,7 +3,6 @@ import type { Metrics } from '../http/metrics';
 import { serveMetrics } from '../http/metrics-server';
 import type { Limiter } from '../rate-limit/limiter';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
-import { createApp } from './app';
 import { announce, type Report } from './banner';
 import type { Config } from './config';
 import { stopOnSignals } from './shutdown';
@@ -31,12 +30,14 @@ export interface Service {
 
 /** Opens the database and creates the application. */
 export async function openService(config: Config): Promise<Service> {
-  const database = await openDatabase({
+  const opening = openDatabase({
     url: config.DATABASE_URL,
     directory: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
   });
+  // Loads the other modules while the database opens in its own thread or process.
+  const [database, { createApp }] = await Promise.all([opening, import('./app.js')]);
   const app = await createApp(config, database);
   const { server, limits, firstAdminKey, metrics, drain, product, firstList, firstWrite } = app;
   return {
