@@ -59,6 +59,13 @@ interface Verified {
   readonly endsAt: number;
 }
 
+/** A look-up that waits for others of its address, and the clients that wait for it. */
+interface Waiting {
+  readonly entry: Promise<Entry>;
+  readonly deadline: Deadline;
+  clients: number;
+}
+
 export interface KeyCacheOptions {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -77,8 +84,10 @@ export class KeyCache implements Keys {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
   /** The ids without a key. They are kept apart, so that invented ids do not evict keys. */
   private readonly missing = new LRUCache<string, Entry>({ max: MAX_KEYS });
-  /** Look-ups in progress. Concurrent look-ups of a full key share one. Unknown keys wait with their address first. */
+  /** Look-ups in progress. Concurrent look-ups of a full key share one. */
   private readonly reading = new Map<string, Promise<Entry>>();
+  /** Look-ups of unknown keys by address and id. They wait for others of their address before they join `reading`. */
+  private readonly waiting = new Map<string, Waiting>();
   /** The number of changes by this instance. A look-up that began before a change is not cached. */
   private changes = 0;
   /** The last verified key of each connection. If the client sends the same key again, the key is not hashed. */
@@ -93,9 +102,11 @@ export class KeyCache implements Keys {
    * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Returns no
    * promise if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since
    * another instance may have rotated it.
-   * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`.
+   * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`; Ended if the
+   * client no longer waits; errors of `beforeLookUp`.
    */
-  recognise(presented: string, { address, connection }: Origin): Account | undefined | Promise<Account | undefined> {
+  recognise(presented: string, origin: Origin): Account | undefined | Promise<Account | undefined> {
+    const { address, connection } = origin;
     const verified = connection && this.verified.get(connection);
     if (verified && isFresh(verified.entry) && this.entries.get(verified.entry.id) === verified.entry)
       if (isSame(verified.fullKey, presented)) return this.accept(verified.entry, verified.endsAt);
@@ -111,7 +122,8 @@ export class KeyCache implements Keys {
     const isKnown = endsAt > 0;
     const isCurrent = known !== undefined && isFresh(known);
     if (isCurrent && (isKnown || !known.key || known.isRechecked)) return check(known, endsAt);
-    const look = isKnown ? this.lookUp(presented, id, id) : this.lookUpUnknown(presented, id, address);
+    origin.beforeLookUp?.(isKnown ? id : address);
+    const look = isKnown ? this.lookUp(presented, id, id) : this.lookUpUnknown(presented, id, origin);
     return look.then((entry) => {
       if (isCurrent) entry.isRechecked = true;
       return check(entry);
@@ -137,6 +149,7 @@ export class KeyCache implements Keys {
     if (entry) entry.readAt = -Infinity;
     this.missing.delete(id);
     this.reading.clear();
+    this.waiting.clear();
     this.changes += 1;
   }
 
@@ -153,24 +166,41 @@ export class KeyCache implements Keys {
     return caller;
   }
 
-  private lookUpUnknown(presented: string, id: string, address: string): Promise<Entry> {
-    return this.join(`${address} ${id}`, () =>
-      this.options.lookUps.run(address, () => this.lookUp(presented, id, address)),
-    );
+  /** Ends the wait when all clients that wait for this look-up have left. A look-up that has started is always completed. */
+  private lookUpUnknown(presented: string, id: string, { address, deadline: client }: Origin): Promise<Entry> {
+    const name = `${address} ${id}`;
+    let waiting = this.waiting.get(name);
+    if (!waiting) {
+      const deadline = new Deadline(this.options.lookUpMs);
+      const entry = this.options.lookUps.run(address, deadline, () => this.lookUp(presented, id, address));
+      waiting = { entry, deadline, clients: 0 };
+      this.waiting.set(name, waiting);
+      const forget = () => this.forgetWaiting(name, deadline);
+      entry.then(forget, forget);
+    }
+    const joined = waiting;
+    joined.clients++;
+    client.onEnd(() => {
+      joined.clients--;
+      if (joined.clients) return;
+      joined.deadline.end();
+      this.forgetWaiting(name, joined.deadline);
+    });
+    return joined.entry;
+  }
+
+  private forgetWaiting(name: string, deadline: Deadline): void {
+    if (this.waiting.get(name)?.deadline === deadline) this.waiting.delete(name);
   }
 
   /** @param callerId on whose behalf the database is read. */
   private lookUp(presented: string, id: string, callerId: string): Promise<Entry> {
-    return this.join(presented, () => this.read(id, callerId));
-  }
-
-  private join(name: string, run: () => Promise<Entry>): Promise<Entry> {
-    const running = this.reading.get(name);
+    const running = this.reading.get(presented);
     if (running) return running;
-    const started = run().finally(() => {
-      if (this.reading.get(name) === started) this.reading.delete(name);
+    const started = this.read(id, callerId).finally(() => {
+      if (this.reading.get(presented) === started) this.reading.delete(presented);
     });
-    this.reading.set(name, started);
+    this.reading.set(presented, started);
     return started;
   }
 

@@ -7,6 +7,7 @@ import { KeyCache } from '../access/key-cache';
 import { UsageRecorder } from '../access/usage';
 import { UsageService } from '../access/usage-service';
 import type { Change, Database } from '../database/database';
+import { Deadline } from '../database/deadline';
 import { reasonOf } from '../database/failures';
 import { Hub } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
@@ -19,7 +20,7 @@ import { buildSchema, type SchemaParts } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted-documents';
 import { AccessLog } from '../http/access-log';
 import { Drain } from '../http/drain';
-import { FailureLog } from '../http/failure-log';
+import { ErrorLog, FailureLog } from '../http/failure-log';
 import { LiveOperations } from '../http/live/live-operations';
 import { createLogger } from '../http/logger';
 import { type Exposition, Metrics } from '../http/metrics';
@@ -108,14 +109,25 @@ async function compose(
   const routes = prepareRoutes(schema, rest);
   const document = openApiDocument(routes, rest, errors);
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_IN_PROGRESS);
-  const queue = new OperationQueue((caller) => requests.unsent.rejectionOf(caller));
+  const queue = new OperationQueue({
+    rejectionOf: (callerId) => requests.unsent.rejectionOf(callerId),
+    mostWaiting: config.MAX_REQUESTS_IN_PROGRESS / 2,
+  });
   const documents = createDocuments(config, schema, queue);
-  const executor = createExecutor(config, schema, tables, queue, now);
+  const executor = createExecutor(config, database, schema, tables, queue, now);
   const { ADMIN_API_KEY: given } = config;
   const isGivenFirst = given !== undefined && (await ensureAdminKey(database, given, now())) !== undefined;
-  const live = new LiveOperations({ executor, documents, keys, maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER });
+  const live = new LiveOperations({
+    executor,
+    documents,
+    keys,
+    lookUpMs: config.REQUEST_TIMEOUT_MS,
+    maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER,
+  });
   const { uses } = executor;
   const metrics = new Metrics(metricsOf({ database, limits, requests, uses, live, usage: usage.recorder, ...events }));
+  const errorLog = new ErrorLog(logger);
+  opened.push(() => errorLog.close());
   const server = await createServer({
     ...serverSettings(config),
     now,
@@ -132,6 +144,7 @@ async function compose(
     routes,
     portal: createPortal({ document, schema }),
     accessLog: new AccessLog(logger, metrics),
+    errorLog,
     exposition: expositionOnMainPort(config, metrics),
   });
   startCleaning(database, logger, now, opened);
@@ -161,11 +174,15 @@ export function documentLimits({ GRAPHQL_MAX_TOKENS, GRAPHQL_MAX_DEPTH }: Config
 function serverSettings(config: Config) {
   return {
     connections: connectionLimits(config),
-    // Twice the response size, because rows contain ids and keys in addition to the selected columns.
-    maxStatementBytes: 2 * config.MAX_RESPONSE_BYTES,
+    maxStatementBytes: maxStatementBytes(config),
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
   };
+}
+
+/** Twice the response size, because rows contain ids and keys in addition to the selected columns. */
+function maxStatementBytes({ MAX_RESPONSE_BYTES }: Config): number {
+  return 2 * MAX_RESPONSE_BYTES;
 }
 
 /** The metrics for `/metrics` on the main port; `undefined` if metrics have a port of their own. */
@@ -197,15 +214,30 @@ async function createSchema({ SUBGRAPH }: Config, domains: Domains, hub: Hub): P
   return SUBGRAPH ? domains.buildSubgraph(parts) : buildSchema(parts);
 }
 
+/**
+ * The caller id of the statements for events. Subscribers share the responses to events, so these statements belong to no
+ * single caller.
+ */
+const EVENTS = 'events';
+
 function createExecutor(
   config: Config,
+  database: Database,
   schema: GraphQLSchema,
   tables: Domains['tables'],
   queue: OperationQueue,
   now: () => number,
 ): Executor {
+  const { REQUEST_TIMEOUT_MS: limitMs } = config;
   return new Executor(schema, {
     queue,
+    openEventSession: () =>
+      database.sessionFor({
+        callerId: EVENTS,
+        deadline: new Deadline(limitMs),
+        maxStatementBytes: maxStatementBytes(config),
+      }),
+    eventWaitMs: limitMs,
     now,
     costs: costLimits(config.GRAPHQL_MAX_COST),
     tables: new Map(tables.map((table) => [table.type, table])),

@@ -48,8 +48,6 @@ export interface Session {
    * @throws Ended at the deadline, or OutcomeUnknown if the commit had already been sent.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Returns a session for the same caller with a new deadline. Each event of a subscription needs such a session. */
-  renewed(): Session;
 }
 
 export interface Transaction extends Session, ChangePublisher {

@@ -32,10 +32,6 @@ export class GatewayDatabase implements Database {
     return new RequesterSession(this, requester);
   }
 
-  renewed(): Session {
-    return this.sessionFor(this.requester);
-  }
-
   query<Row>(
     statement: Statement,
     values: readonly unknown[],
@@ -96,13 +92,6 @@ class RequesterSession implements Session {
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.database.transaction(run, this.requester);
   }
-
-  renewed(): Session {
-    return new RequesterSession(this.database, {
-      ...this.requester,
-      deadline: new Deadline(this.requester.deadline.ms),
-    });
-  }
 }
 
 /** A session inside an open transaction. */
@@ -126,10 +115,6 @@ class TransactionSession implements Transaction {
     const rows = await this.query<Row>(statement, values);
     written?.(rows, this);
     return rows;
-  }
-
-  renewed(): Session {
-    return this;
   }
 
   changed(change: Change): void {

@@ -14,9 +14,12 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Requester } from '../database/deadline';
 import { argumentPath } from '../errors/inputs';
+import { limitError } from '../rate-limit/limit-status';
+import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 import { isCounted } from './directives';
 import { documentLimitsRule, fieldsOf } from './document-limits';
+import { isUsualIntrospection } from './introspection-answers';
 import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
 
@@ -37,6 +40,8 @@ const FIELD_BYTES = 1000;
 const MAX_BYTES = 64_000_000;
 /** A larger document is not cached, so that it does not displace all other documents. */
 const MAX_BYTES_OF_ONE = 8_000_000;
+/** Maximum length of an unknown document that is parsed for a caller without quota. */
+const MAX_UNPAID = 1_000;
 /** Maximum total number of characters of all automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
 
@@ -146,10 +151,25 @@ export class Documents {
     return this.knownTexts.has(text) || this.trusted?.find(hashOf(text)) !== undefined;
   }
 
-  /** Waits until an unknown document may be parsed and validated. @throws Ended if the deadline ends first. */
-  async waitToRead(requester: Requester): Promise<void> {
-    const release = await this.queue.enterToRead(requester);
-    release();
+  /**
+   * Waits until an unknown document may be parsed and validated. A long document of a caller without quota is rejected, and
+   * charged.
+   * @throws OperationRejection `RATE_LIMITED`, `KEY_BANNED`; ProblemError `RATE_LIMITED` if too many documents of the caller
+   * wait; Ended if the deadline ends first.
+   */
+  async waitToRead(text: string, requester: Requester, meter: Meter): Promise<void> {
+    if (text.length > MAX_UNPAID && !isUsualIntrospection(text)) {
+      const { verdict, inForce } = await meter.peek();
+      const rejection = verdict === 'allowed' && inForce.remaining ? undefined : limitError(await meter.charge(1));
+      if (rejection) throw rejection;
+    }
+    try {
+      const release = await this.queue.enterToRead(requester);
+      release();
+    } catch (error) {
+      await meter.waive();
+      throw error;
+    }
   }
 
   private find(hash: string): DocumentNode | undefined {

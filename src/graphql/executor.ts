@@ -10,17 +10,21 @@ import {
   print,
 } from 'graphql';
 import type { Session } from '../database/database';
+import type { Deadline } from '../database/deadline';
 import type { Nested } from '../database/reading/selection';
 import { OperationRejection, ProblemError } from '../errors/errors';
+import { TooSlow } from '../events/feed';
 import { type Admitted, type Analysed, admit, analyse } from './admission';
 import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
+import { EventResults } from './event-results';
 import { IdempotentMutations } from './idempotency';
+import { IntrospectionAnswers } from './introspection-answers';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, OperationCache } from './operation';
 import type { OperationQueue, Release } from './operation-queue';
 import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outcome';
-import { RunningSubscription, SharedResults } from './running-subscription';
+import { RunningSubscription } from './running-subscription';
 import { Uses } from './uses';
 
 export interface ExecutorOptions {
@@ -28,6 +32,10 @@ export interface ExecutorOptions {
   now(): number;
   readonly costs: CostLimits;
   readonly queue: OperationQueue;
+  /** Returns a session in which the response to an event is computed. */
+  openEventSession(): Session;
+  /** How long the response to an event may wait until it is computed, in milliseconds. */
+  readonly eventWaitMs: number;
   /** The tables whose rows can be read as JSON, by the name of their GraphQL type. */
   readonly tables: Tables;
   /** Maximum size of a response, and of an event of a subscription, in bytes. */
@@ -43,8 +51,9 @@ export class Executor {
   readonly uses = new Uses();
   private readonly operations: OperationCache;
   private readonly schemaWithLeaves: GraphQLSchema;
-  private readonly eventResults = new SharedResults<ExecutionResult>();
+  private readonly eventResults: EventResults<ExecutionResult>;
   private readonly idempotent: IdempotentMutations;
+  private readonly introspection = new IntrospectionAnswers();
 
   constructor(
     readonly schema: GraphQLSchema,
@@ -53,6 +62,7 @@ export class Executor {
     this.schemaWithLeaves = schemaWithLeaves(schema, options.tables);
     this.operations = new OperationCache(schema, options.tables);
     this.idempotent = new IdempotentMutations(options.now);
+    this.eventResults = new EventResults(options.openEventSession, options.eventWaitMs);
   }
 
   run(
@@ -86,7 +96,6 @@ export class Executor {
     } catch (problem) {
       return rejected(problem, analysed);
     }
-    const resultKey = resultKeyOf(admitted, sent);
     const { countedFields } = admitted.analysis;
     const context = new Context(request, countedFields, request.session);
     const source = await createSourceEventStream({
@@ -104,12 +113,22 @@ export class Executor {
       await events.return?.();
       return refusal(reason, admitted);
     }
-    const open = () => request.session.renewed();
+    const { id: callerId } = request.caller;
+    const work = {
+      key: resultKeyOf(admitted, sent),
+      callerId,
+      enter: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, deadline }, admitted.cost),
+    };
     const respondTo = (event: object) => {
-      const { result, leave } = this.eventResults.find(event, resultKey, open, ({ session, loaders }) =>
-        this.executeEvent(admitted, sent, new Context(request, countedFields, session, undefined, loaders), event),
-      );
-      const onProblem = (problem: unknown) => refusal(problem, admitted).body;
+      const { result, leave } = this.eventResults.find(event, {
+        ...work,
+        compute: ({ session, loaders }) =>
+          this.executeEvent(admitted, sent, new Context(request, countedFields, session, undefined, loaders), event),
+      });
+      const onProblem = (problem: unknown) => {
+        if (problem instanceof TooSlow) throw problem;
+        return refusal(problem, admitted).body;
+      };
       return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
     };
     return new RunningSubscription(events, respondTo, admitted, onOver);
@@ -134,9 +153,10 @@ export class Executor {
     if (kind === 'subscription') return refusal(needsStream(), admitted);
     let release: Release;
     try {
-      const entered = this.options.queue.enter(request.session.requester, admitted.cost);
+      const entered = this.enter(admitted);
       release = entered instanceof Promise ? await entered : entered;
     } catch (problem) {
+      await request.meter.waive();
       return refusal(problem, admitted);
     }
     try {
@@ -146,13 +166,22 @@ export class Executor {
     }
   }
 
+  /** Waits until the operation may start. */
+  private enter({ request, analysis, cost }: Admitted): Release | Promise<Release> {
+    const { queue } = this.options;
+    const { requester } = request.session;
+    if (analysis.countedFields > 0) return queue.enter(requester, cost);
+    return queue.enterFree(requester, this.introspection.find(analysis) ? 0 : cost);
+  }
+
   private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
     const { request, analysis } = admitted;
     try {
       // `@rateLimit` does not charge an operation without counted fields. The operation is charged here, since it counts
       // towards the limit on free requests.
       if (analysis.countedFields === 0) await request.meter.chargeOrThrow(0);
-      const result = await this.executeIn(request.session, admitted, sent);
+      const result = this.introspection.find(analysis) ?? (await this.executeIn(request.session, admitted, sent));
+      this.introspection.keep(analysis, result);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
       if (result.errors) request.session.requester.deadline.end();
       const rejection =

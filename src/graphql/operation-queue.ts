@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { Deadline, Requester } from '../database/deadline';
+import { ProblemError } from '../errors/errors';
 
-/** An operation of at most this estimated cost never waits. */
+/** A counted operation of at most this estimated cost never waits. */
 const CHEAP = 2_000;
 /**
  * Maximum total estimated cost of one caller's running expensive operations. A more expensive operation starts only
@@ -8,14 +10,48 @@ const CHEAP = 2_000;
  */
 const MAX_RUNNING = 30_000;
 /**
+ * While expensive operations of at least this total estimated cost are running, of all callers together, no further one
+ * starts. Otherwise results that arrive at the same time could block the event loop.
+ */
+const MAX_RUNNING_IN_TOTAL = 60_000;
+/**
+ * Estimated cost per second, and in a burst, of the work that one caller causes without using quota: free operations, and
+ * events of its subscriptions.
+ */
+const UNCOUNTED_PER_SECOND = 10_000;
+/** A free operation of at most this estimated cost does not wait, as long as the caller's allowance is not used up. */
+const CHEAP_FREE = 100;
+/** Maximum total estimated cost of the uncounted work that starts in one iteration of the event loop. */
+const MAX_UNCOUNTED_AT_ONCE = 250;
+/** Interval at which uncounted work that waits for its caller's allowance is tried again, in milliseconds. */
+const RETRY_MS = 20;
+/** Maximum number of callers' allowances in memory. An evicted caller starts with a full allowance again. */
+const MAX_CALLERS = 10_000;
+/**
  * An event loop iteration that starts an operation counts as long if it takes more than this many milliseconds. After a
  * long iteration, the next operation starts only after an equally long pause. Large documents therefore use at most half
  * of the event loop's time.
  */
 const MAX_ITERATION_MS = 10;
 
+/** One instance for all operations, since a stack trace is expensive under a flood. */
+const TOO_MANY_WAITING = new ProblemError(
+  'RATE_LIMITED',
+  'Too many expensive operations of this caller are waiting. Try again in 1 second.',
+);
+
 /** Releases an operation's place in the queue. To be called when the operation is done. */
 export type Release = () => void;
+
+export interface OperationQueueOptions {
+  /** The error for an operation of this caller that has waited and would start now. */
+  rejectionOf(callerId: string): Error | undefined;
+  /** Maximum number of operations that wait, of all callers together. */
+  readonly mostWaiting: number;
+}
+
+/** Each caller has a queue for each kind of work. */
+type Kind = 'counted' | 'document' | 'free' | 'event';
 
 interface Waiting {
   readonly cost: number;
@@ -23,67 +59,123 @@ interface Waiting {
   start(): boolean;
 }
 
-/** The cost of the operations that one caller runs, and its waiting operations. */
+/** The cost of the operations of one kind that one caller runs, and its waiting operations. */
 interface CallerQueue {
+  readonly callerId: string;
   running: number;
   readonly waiting: Waiting[];
+  /** Limits uncounted work; `undefined` for counted operations and documents. */
+  readonly allowance: Allowance | undefined;
 }
 
 /**
- * Keeps one caller's expensive operations from blocking the event loop. Each caller has a FIFO queue. An operation starts
- * if the caller's running operations stay within the limit on estimated cost. At most one operation starts in each
- * iteration of the event loop, round-robin over all callers, so that other requests are served in between.
+ * Keeps one caller's expensive operations from blocking the event loop, and from delaying other callers. Each caller has
+ * FIFO queues. A counted operation starts if the caller's running operations, and all running operations, stay within
+ * limits on estimated cost. Uncounted work starts if the caller's {@link Allowance} is not used up. In each iteration of the
+ * event loop starts at most one expensive operation, or some uncounted work, round-robin over all callers, so that other
+ * requests are served in between.
  */
 export class OperationQueue {
-  /** The callers with running or waiting operations, in round-robin order. */
-  private readonly callers = new Map<string, CallerQueue>();
-  /**
-   * Whether no operation may start, because an operation has started in this iteration of the event loop, or because the
-   * pause after a long iteration is not over.
-   */
+  /** The queues with running or waiting operations, by kind and caller, in round-robin order. */
+  private readonly queues = new Map<string, CallerQueue>();
+  private readonly allowances = new LRUCache<string, Allowance>({
+    max: MAX_CALLERS,
+    memoMethod: () => new Allowance(),
+  });
+  /** Total estimated cost of the running counted operations. */
+  private running = 0;
+  /** Total number of waiting operations and documents, without events. */
+  private waiting = 0;
+  /** The cost that has started in this iteration of the event loop; `Infinity` if nothing else may start in it. */
+  private startedNow = 0;
+  /** Whether the pause after a long iteration is not over. */
   private isPaused = false;
+  private retry: NodeJS.Timeout | undefined;
 
-  /** @param rejectionOf the error for an operation of this caller that has waited and would start now. */
-  constructor(private readonly rejectionOf: (callerId: string) => Error | undefined = () => undefined) {}
+  constructor(private readonly options: Partial<OperationQueueOptions> = {}) {}
 
   /**
-   * Waits until an operation may start.
+   * Waits until a counted operation may start.
    * @param cost the estimated cost of the operation.
    * @returns the function to call when the operation is done; a promise of this function if the operation must wait.
-   * @throws Ended if the deadline ends first, or the error of `rejectionOf`.
+   * @throws Ended if the deadline ends first; ProblemError `RATE_LIMITED` if too many operations of the caller wait; the error
+   * of `rejectionOf`.
    */
   enter(requester: Requester, cost: number): Release | Promise<Release> {
-    return cost <= CHEAP ? NOTHING_TO_RELEASE : this.enterQueue(requester, cost);
+    return cost <= CHEAP ? NOTHING_TO_RELEASE : this.enterBounded('counted', requester, cost);
+  }
+
+  /** Like {@link enter}, for an operation that uses no quota. */
+  enterFree(requester: Requester, cost: number): Release | Promise<Release> {
+    const allowance = this.allowances.memo(requester.callerId);
+    if (cost > CHEAP_FREE || !allowance.isLeft) return this.enterBounded('free', requester, cost, allowance);
+    allowance.spend(cost);
+    return NOTHING_TO_RELEASE;
+  }
+
+  /**
+   * Waits until the response to an event may be computed. Events share the allowance of free operations.
+   * @returns a promise if the computation must wait.
+   * @throws Ended if the deadline ends first; the error of `rejectionOf`.
+   */
+  enterEvent(requester: Requester, cost: number): unknown {
+    return this.enterQueue('event', requester, cost, this.allowances.memo(requester.callerId));
   }
 
   /**
    * Waits until a document may be parsed and validated. Both block the event loop, so documents wait in a queue.
-   * @throws Ended if the deadline ends first.
+   * @throws as {@link enter}.
    */
   enterToRead(requester: Requester): Release | Promise<Release> {
-    return this.enterQueue(requester, 0);
+    return this.enterBounded('document', requester, 0);
   }
 
-  private enterQueue({ callerId, deadline }: Requester, cost: number): Release | Promise<Release> {
-    const queue = this.callers.get(callerId) ?? { running: 0, waiting: [] };
-    this.callers.set(callerId, queue);
-    if (!this.isPaused && !queue.waiting.length && fits(queue, cost)) return this.start(callerId, queue, cost);
-    return this.wait(deadline, callerId, queue, cost);
+  /** Limits the number of waiting operations. A caller may use as many places as are still free. */
+  private enterBounded(
+    kind: Kind,
+    requester: Requester,
+    cost: number,
+    allowance?: Allowance,
+  ): Release | Promise<Release> {
+    const { mostWaiting = Infinity } = this.options;
+    const entered = this.enterQueue(kind, requester, cost, allowance, mostWaiting - this.waiting);
+    if (entered instanceof Promise) {
+      this.waiting++;
+      const leave = () => this.waiting--;
+      entered.then(leave, leave);
+    }
+    return entered;
   }
 
-  private wait(deadline: Deadline, callerId: string, queue: CallerQueue, cost: number): Promise<Release> {
+  private enterQueue(
+    kind: Kind,
+    { callerId, deadline }: Requester,
+    cost: number,
+    allowance?: Allowance,
+    mostWaiting = Infinity,
+  ): Release | Promise<Release> {
+    const name = `${kind} ${callerId}`;
+    const queue = this.queues.get(name) ?? { callerId, running: 0, waiting: [], allowance };
+    if (!queue.waiting.length && this.mayStart(queue, cost)) return this.start(name, queue, cost);
+    if (queue.waiting.length >= mostWaiting) throw TOO_MANY_WAITING;
+    this.queues.set(name, queue);
+    return this.wait(deadline, name, queue, cost);
+  }
+
+  private wait(deadline: Deadline, name: string, queue: CallerQueue, cost: number): Promise<Release> {
+    if (queue.allowance) this.retryLater();
     return new Promise((resolve, reject) => {
       const waiting = {
         cost,
         start: () => {
           forgetDeadline();
-          const rejection = this.rejectionOf(callerId);
+          const rejection = this.options.rejectionOf?.(queue.callerId);
           if (rejection) {
             reject(rejection);
-            this.forget(callerId, queue);
+            this.forget(name, queue);
             return false;
           }
-          resolve(this.start(callerId, queue, cost));
+          resolve(this.start(name, queue, cost));
           return true;
         },
       };
@@ -91,51 +183,101 @@ export class OperationQueue {
       const forgetDeadline = deadline.onEnd(() => {
         const index = queue.waiting.indexOf(waiting);
         if (index >= 0) queue.waiting.splice(index, 1);
-        this.forget(callerId, queue);
+        this.forget(name, queue);
         reject(deadline.reason);
       });
     });
   }
 
-  private start(callerId: string, queue: CallerQueue, cost: number): Release {
+  private start(name: string, queue: CallerQueue, cost: number): Release {
+    if (this.startedNow === 0) this.endIteration();
+    if (queue.allowance) {
+      queue.allowance.spend(cost);
+      this.startedNow += cost;
+      this.forget(name, queue);
+      return NOTHING_TO_RELEASE;
+    }
+    this.startedNow = Infinity;
+    this.queues.set(name, queue);
     queue.running += cost;
-    this.isPaused = true;
-    const startedAt = performance.now();
-    const mayStart = () => {
-      this.isPaused = false;
-      this.startNext();
-    };
-    setImmediate(() => {
-      const ms = performance.now() - startedAt;
-      if (ms > MAX_ITERATION_MS) setTimeout(mayStart, ms);
-      else mayStart();
-    });
+    this.running += cost;
     return () => {
       queue.running -= cost;
-      this.forget(callerId, queue);
-      if (!this.isPaused) this.startNext();
+      this.running -= cost;
+      this.forget(name, queue);
+      this.startNext();
     };
+  }
+
+  /** Lets further operations start after this iteration of the event loop, and after a pause if the iteration was long. */
+  private endIteration(): void {
+    const startedAt = performance.now();
+    setImmediate(() => {
+      this.startedNow = 0;
+      const ms = performance.now() - startedAt;
+      if (ms <= MAX_ITERATION_MS) return this.startNext();
+      this.isPaused = true;
+      setTimeout(() => {
+        this.isPaused = false;
+        this.startNext();
+      }, ms);
+    });
   }
 
   private startNext(): void {
-    for (const [callerId, queue] of this.callers) {
+    for (const [name, queue] of this.queues) {
+      if (this.isPaused || this.startedNow === Infinity) return;
       const [next] = queue.waiting;
-      if (!next || !fits(queue, next.cost)) continue;
+      if (!next) continue;
+      if (!this.mayStart(queue, next.cost)) {
+        if (queue.allowance) this.retryLater();
+        continue;
+      }
       queue.waiting.shift();
       // Moves the caller to the end of the round-robin.
-      this.callers.delete(callerId);
-      this.callers.set(callerId, queue);
-      if (next.start()) return;
+      this.queues.delete(name);
+      this.queues.set(name, queue);
+      next.start();
     }
   }
 
-  private forget(callerId: string, queue: CallerQueue): void {
-    if (!queue.running && !queue.waiting.length) this.callers.delete(callerId);
+  private mayStart({ running, allowance }: CallerQueue, cost: number): boolean {
+    if (this.isPaused) return false;
+    if (allowance)
+      return allowance.isLeft && (this.startedNow === 0 || this.startedNow + cost <= MAX_UNCOUNTED_AT_ONCE);
+    if (this.startedNow > 0) return false;
+    if (cost === 0) return true;
+    return this.running < MAX_RUNNING_IN_TOTAL && (running === 0 || running + cost <= MAX_RUNNING);
+  }
+
+  private retryLater(): void {
+    this.retry ??= setTimeout(() => {
+      this.retry = undefined;
+      this.startNext();
+    }, RETRY_MS).unref();
+  }
+
+  private forget(name: string, queue: CallerQueue): void {
+    if (!queue.running && !queue.waiting.length) this.queues.delete(name);
   }
 }
 
-function fits({ running }: CallerQueue, cost: number): boolean {
-  return running === 0 || running + cost <= MAX_RUNNING;
+/** A token bucket for the estimated cost of one caller's uncounted work. */
+class Allowance {
+  private left = UNCOUNTED_PER_SECOND;
+  private at = performance.now();
+
+  get isLeft(): boolean {
+    const now = performance.now();
+    this.left = Math.min(UNCOUNTED_PER_SECOND, this.left + ((now - this.at) * UNCOUNTED_PER_SECOND) / 1000);
+    this.at = now;
+    return this.left > 0;
+  }
+
+  /** The cost may exceed what is left. The caller then waits longer for its next work. */
+  spend(cost: number): void {
+    this.left -= cost;
+  }
 }
 
 const NOTHING_TO_RELEASE: Release = () => undefined;

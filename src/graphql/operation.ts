@@ -94,6 +94,8 @@ export class Analysis {
   readonly unstable: ReadonlyMap<string, StabilityLevel>;
   /** The estimated cost. */
   readonly estimate: Estimate;
+  /** Whether the answer depends only on the schema: the operation selects only introspection, and has no variables. */
+  readonly isIntrospection: boolean;
   private readonly rewritten = new Map<JsonFormat, Rewritten | undefined>();
 
   /** @param conditions the values of the variables in `@skip` and `@include`. */
@@ -132,6 +134,14 @@ export class Analysis {
     this.scopes = scopes;
     this.unstable = unstable;
     this.estimate = new FieldCosts(schema).total(this.root);
+    const { fields } = this.root;
+    const isMeta = ({ field }: SelectedField) => field === SchemaMetaFieldDef || field === TypeMetaFieldDef;
+    this.isIntrospection = !node.variableDefinitions?.length && fields.length > 0 && fields.every(isMeta);
+  }
+
+  /** The length of the document. */
+  get characters(): number {
+    return this.source.node.loc?.source.body.length ?? 0;
   }
 
   /** The lowest stability of the selected fields; `undefined` if all are stable. */

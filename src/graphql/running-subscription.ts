@@ -1,9 +1,8 @@
 import type { FormattedExecutionResult } from 'graphql';
-import type { Session } from '../database/database';
 import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
-import { Loaders } from './context';
 import type { StabilityLevel } from './directives';
+import type { Computation } from './event-results';
 import { type ResponseContext, refusal } from './outcome';
 
 type Answer = IteratorResult<FormattedExecutionResult, undefined>;
@@ -17,6 +16,8 @@ const OVER: Answer = { value: undefined, done: true };
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
   private lastWord: unknown;
+  /** Set while events are held back; `resume` settles it. */
+  private held: { readonly over: Promise<void>; resume(): void } | undefined;
   /** The response to the current event, while it is being computed. */
   private coming: Computation<FormattedExecutionResult> | undefined;
 
@@ -36,7 +37,23 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   end(problem: unknown): void {
     if (this.isOver) return;
     this.lastWord = problem;
+    this.resume();
     void this.events.return?.();
+  }
+
+  /** Holds events back until {@link resume}, while it is unknown whether the subscriber may receive them. */
+  pause(): void {
+    if (this.held || this.isOver) return;
+    let resume = () => {};
+    const over = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    this.held = { over, resume };
+  }
+
+  resume(): void {
+    this.held?.resume();
+    this.held = undefined;
   }
 
   async next(): Promise<Answer> {
@@ -46,7 +63,8 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
       if (!done && !this.isOver) {
         this.coming = this.respondTo(value);
         const response = await this.coming.result;
-        if (!this.isOver) return { value: response, done: false };
+        while (this.held) await this.held.over;
+        if (!this.isOver && this.lastWord === undefined) return { value: response, done: false };
       }
     } catch (error) {
       this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
@@ -54,6 +72,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     // The subscriber has left in the meantime, so nothing is reported any more.
     if (this.isOver) return OVER;
     this.finish();
+    void this.events.return?.();
     return this.lastWord === undefined ? OVER : { value: refusal(this.lastWord, this.context).body, done: false };
   }
 
@@ -72,6 +91,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   private finish(): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.resume();
     this.onOver(this);
   }
 }
@@ -79,87 +99,4 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
 function tooSlow(): ProblemError {
   const message = 'Events arrived faster than they were read. Subscribe again and reload the data.';
   return new ProblemError('SERVICE_UNAVAILABLE', message);
-}
-
-/** The session and data loaders that all computations for one event share, so that related rows are read only once. */
-export interface EventReads {
-  readonly session: Session;
-  readonly loaders: Loaders;
-}
-
-/** A result that one subscriber waits for. */
-export interface Computation<Result> {
-  readonly result: Promise<Result>;
-  /** To be called at most once, when the subscriber leaves. */
-  leave(): void;
-}
-
-interface Shared<Result> {
-  readonly result: Promise<Result>;
-  /** Number of subscribers that have not left. */
-  waiting: number;
-  isDone: boolean;
-}
-
-interface EventResults<Result> {
-  readonly reads: EventReads;
-  readonly byWork: Map<string, Shared<Result>>;
-}
-
-/**
- * Computes the response to an event once for all subscribers that need the same response. The computations for an event are
- * cancelled when no subscriber waits for any of them. A result is kept as long as the event object, which is freed when the
- * last subscriber has read it.
- */
-export class SharedResults<Result> {
-  private readonly events = new WeakMap<object, EventResults<Result>>();
-
-  /**
-   * @param work identifies the computation among all computations for the event.
-   * @param open returns a session for the event.
-   */
-  find(
-    event: object,
-    work: string,
-    open: () => Session,
-    compute: (reads: EventReads) => Promise<Result>,
-  ): Computation<Result> {
-    const results = this.resultsOf(event, open);
-    const { reads, byWork } = results;
-    const shared = byWork.get(work) ?? started(compute(reads), () => cancelUnwanted(results));
-    byWork.set(work, shared);
-    shared.waiting++;
-    const leave = () => {
-      shared.waiting--;
-      cancelUnwanted(results);
-    };
-    return { result: shared.result, leave };
-  }
-
-  /** The results for an event. After the session has ended, later computations get a new session and new loaders. */
-  private resultsOf(event: object, open: () => Session): EventResults<Result> {
-    const before = this.events.get(event);
-    if (before && !before.reads.session.requester.deadline.reason) return before;
-    const results = { reads: { session: open(), loaders: new Loaders(true) }, byWork: before?.byWork ?? new Map() };
-    this.events.set(event, results);
-    return results;
-  }
-}
-
-function started<Result>(result: Promise<Result>, onDone: () => void): Shared<Result> {
-  const shared: Shared<Result> = { result, waiting: 0, isDone: false };
-  const done = () => {
-    shared.isDone = true;
-    onDone();
-  };
-  result.then(done, done);
-  return shared;
-}
-
-/** Cancels the unfinished computations if no subscriber waits for any of them. */
-function cancelUnwanted<Result>({ reads, byWork }: EventResults<Result>): void {
-  const unfinished = [...byWork].filter(([, { isDone }]) => !isDone);
-  if (!unfinished.length || unfinished.some(([, { waiting }]) => waiting > 0)) return;
-  for (const [work] of unfinished) byWork.delete(work);
-  reads.session.requester.deadline.end();
 }

@@ -10,6 +10,7 @@ import type { ProblemSummary } from '../errors/errors';
 import type { Observer, OperationSummary } from '../graphql/context';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import type { Meter } from '../rate-limit/meter';
+import type { ErrorLog } from './failure-log';
 import type { Interface, Metrics, ObservedError } from './metrics';
 
 /** Maximum logged length of an operation's name. Clients choose the name, so it may have any length. */
@@ -25,9 +26,8 @@ export class Observation implements Observer {
   /** The error with the highest `status` in the response. GraphQL may send it with the HTTP status 200. */
   worst: ProblemSummary | undefined;
 
-  /** @param logger logs errors whose details are hidden from the caller. */
   constructor(
-    private readonly logger: { error(entry: { err: unknown; requestId: string }): void },
+    private readonly errorLog: ErrorLog,
     private readonly requestId: string,
   ) {}
 
@@ -38,7 +38,7 @@ export class Observation implements Observer {
   }
 
   onInternalError(err: unknown): void {
-    this.logger.error({ err, requestId: this.requestId });
+    this.errorLog.add(err, this.requestId);
   }
 
   onProblem(problem: ProblemSummary): void {

@@ -54,7 +54,7 @@ export function setConstantHeaders({ id }: FastifyRequest, reply: FastifyReply):
  * every response, including errors, preflights and pages.
  */
 export const chargeRequests: onSendHookHandler<unknown> = (request, reply, payload, done) => {
-  if (request.meter.status) return done(null, payload);
+  if (request.meter.isCharged) return done(null, payload);
   const charged = chargeOrPeek(request, reply);
   if (!(charged instanceof Promise)) return done(null, payloadOr429(request, reply, payload, charged));
   charged.then((limitStatus) => {

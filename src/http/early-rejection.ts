@@ -1,23 +1,47 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { ProblemError } from '../errors/errors';
+import { type Problem, ProblemError } from '../errors/errors';
+import { type LimitStatus, limitProblem } from '../rate-limit/limit-status';
+import type { Limiter } from '../rate-limit/limiter';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
+import { sendProblem } from './error-handling';
 import type { RequestsInProgress } from './requests-in-progress';
 
 const SEVERAL_HOSTS = 'A request must have one Host header.';
 const NO_HOST = 'An HTTP/1.1 request must have a Host header.';
 
 /** Rejects requests before their body is read. */
-export function rejectEarly(requests: RequestsInProgress): onRequestHookHandler {
+export function rejectEarly(requests: RequestsInProgress, limits: Limiter): onRequestHookHandler {
   return (request, reply, done) => {
-    let rejection: Error | undefined;
-    try {
-      checkEarly(request, reply, requests);
-    } catch (error) {
-      rejection = error as Error;
-    }
-    done(rejection);
+    const continueWith = (ban: LimitStatus | undefined) => {
+      if (ban) return sendBan(request, reply, ban, requests);
+      let rejection: Error | undefined;
+      try {
+        checkEarly(request, reply, requests);
+      } catch (error) {
+        rejection = error as Error;
+      }
+      done(rejection);
+    };
+    const ban = isSubjectToBans(request) ? limits.rejectBanned(request.caller) : undefined;
+    if (ban instanceof Promise) ban.then(continueWith, done);
+    else continueWith(ban);
   };
+}
+
+/**
+ * Whether the request is rejected if its caller is banned. Pages, health checks and preflights are not. Routes with `metering`
+ * check bans when the response is charged.
+ */
+function isSubjectToBans(request: FastifyRequest): boolean {
+  const { route, keyProblem, isShed, method } = request;
+  return !route.metering && keyProblem === undefined && !isShed && method !== 'OPTIONS' && !route.ignoresBan?.(request);
+}
+
+function sendBan(request: FastifyRequest, reply: FastifyReply, ban: LimitStatus, requests: RequestsInProgress): void {
+  requests.stopCounting(request.slot);
+  request.meter.reject(ban);
+  sendProblem(request, reply, limitProblem(ban) as Problem);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors/codes';
 import { errorBody, type Problem, ProblemError, problemOf } from '../errors/errors';
 import { extensionsOf } from '../graphql/outcome';
 import { JSON_TYPE, PATCH_TYPES } from '../rest/response';
+import type { ErrorLog } from './failure-log';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import type { Page } from './portal';
 import { GRAPHQL_PATH, rejectBadUrls, STREAM_PATH } from './urls';
@@ -22,10 +23,10 @@ const MAX_SHOWN = 200;
  * Answers errors and unknown paths in the error format of the interface that the client called, GraphQL or REST.
  * @param missing the page for a browser that requests an unknown path below `/docs`.
  */
-export function answerErrors(app: FastifyInstance, missing: Page): void {
+export function answerErrors(app: FastifyInstance, missing: Page, errorLog: ErrorLog): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { internal, ...problem } = problemOf(fromFastify(error, request));
-    if (internal) request.log.error({ err: error, requestId: request.id });
+    if (internal) errorLog.add(error, request.id);
     // RFC 5789, section 2.2 asks for `Accept-Patch` on this response.
     if (problem.status === 415 && isPatch(request)) reply.header('accept-patch', PATCH_TYPES.join(', '));
     return sendProblem(request, reply, problem);
@@ -79,7 +80,7 @@ export function errorAnswer(request: FastifyRequest, problem: Problem): ErrorAns
   return { status: statusFor(accept, problem.status, body), type: responseType(accept) ?? JSON_TYPE, body };
 }
 
-function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   const { status, type, body } = errorAnswer(request, problem);
   return reply.code(status).type(type).send(body);
 }

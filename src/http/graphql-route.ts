@@ -45,8 +45,11 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const given = request.method === 'POST' ? request.body : request.query;
     const named = isObject(given) ? withText(given, documents) : given;
-    const isUnknown = isObject(named) && typeof named.query === 'string' && !documents.has(named.query);
-    if (isUnknown) await documents.waitToRead({ callerId: request.caller.id, deadline: request.deadline });
+    const text = isObject(named) && named.query;
+    if (typeof text === 'string' && !documents.has(text)) {
+      const { caller, deadline, meter } = request;
+      await documents.waitToRead(text, { callerId: caller.id, deadline }, meter);
+    }
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asApolloReads(request, named),
       context: async () => startGraphQLOperation(request),
@@ -63,7 +66,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   }
 
   const config = { logName: 'graphql' };
-  app.get(GRAPHQL_PATH, { config }, (request, reply: FastifyReply) => {
+  // A banned caller gets the page, and may upgrade: `connection_init` may contain a key.
+  const ignoresBan = (request: FastifyRequest) => prefersPage(request.headers.accept) || websockets.isUpgrade(request);
+  app.get(GRAPHQL_PATH, { config: { ...config, ignoresBan } }, (request, reply: FastifyReply) => {
     if (websockets.isUpgrade(request)) return websockets.accept(request, reply);
     if (prefersPage(request.headers.accept)) return sandbox.send(reply);
     return run(request, reply);

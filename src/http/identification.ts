@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import { subjectOfAddress } from '../rate-limit/client-address';
@@ -7,13 +8,21 @@ import { limitError } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
+import type { RequestsInProgress } from './requests-in-progress';
 
 /** Where a key came from. */
 export interface Origin {
   /** The client's address as a rate-limit subject. Keys that this instance does not know are looked up on its behalf. */
   readonly address: string;
+  /** Ends when the client no longer waits for the look-up. */
+  readonly deadline: Deadline;
   /** The connection on which the client sent the key. A verified key is cached with it. */
   readonly connection?: object;
+  /**
+   * Called before a look-up, with the id of the caller on whose behalf the key is looked up: the key's id if this instance knows
+   * the key as valid, else the address. @throws ProblemError if this caller has too many requests in progress.
+   */
+  beforeLookUp?(callerId: string): void;
 }
 
 /** Finds callers by their keys. */
@@ -30,6 +39,8 @@ export interface Keys {
 export interface Identification {
   readonly keys: Keys;
   readonly limits: Limiter;
+  /** Counts the requests whose keys are being looked up. */
+  readonly requests: RequestsInProgress;
   /**
    * The caller of a request without a key.
    * @param address the client's address as a rate-limit subject: an IPv4 address, or an IPv6 /64 network.
@@ -44,13 +55,22 @@ export interface Identification {
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
 /** Sets the caller and the meter of a request. */
-export function identifyCallers({ keys, limits, anonymousCaller }: Identification): onRequestHookHandler {
+export function identifyCallers({ keys, limits, requests, anonymousCaller }: Identification): onRequestHookHandler {
   const peek = () => limits.peek(UNIDENTIFIED);
   const nothing = { take: peek, peek };
   const anonymous = ({ ip }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip));
   const identify = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;
     request.meter = new Meter(limits, caller);
+  };
+  const recognise = (request: FastifyRequest, key: string): ReturnType<Keys['recognise']> => {
+    const { deadline, slot, ip, raw } = request;
+    const beforeLookUp = (callerId: string) => requests.countDuringLookUp(slot, callerId);
+    try {
+      return keys.recognise(key, { address: subjectOfAddress(ip), deadline, connection: raw.socket, beforeLookUp });
+    } catch (error) {
+      return Promise.reject(error);
+    }
   };
   const settle = async (request: FastifyRequest, key: string, recognised: ReturnType<Keys['recognise']>) => {
     const caller = await recognised;
@@ -69,8 +89,7 @@ export function identifyCallers({ keys, limits, anonymousCaller }: Identificatio
     // During overload no keys are looked up. The exception is `/metrics`, which requires a key and is served even during
     // overload.
     const isChecked = !isPublic && (!request.isShed || metering === 'unmetered');
-    const origin = { address: subjectOfAddress(request.ip), connection: request.raw.socket };
-    const recognised = isChecked ? keys.recognise(key, origin) : undefined;
+    const recognised = isChecked ? recognise(request, key) : undefined;
     if (recognised && !(recognised instanceof Promise)) {
       identify(request, recognised);
       return done();

@@ -51,6 +51,8 @@ declare module 'fastify' {
     annotate?(request: FastifyRequest, reply: FastifyReply): void;
     /** Checks a request before its body is read. @throws the error if the route rejects the request. */
     check?(request: FastifyRequest, reply: FastifyReply): void;
+    /** Whether a request reaches the route although its caller is banned. */
+    ignoresBan?(request: FastifyRequest): boolean;
   }
 }
 

@@ -25,10 +25,22 @@ const GRACE_MS = 1_000;
  */
 const MAX_PIPELINED = 32;
 
+/** After this number of consecutive rejections, further ones on the same connection are delayed. */
+const UNPACED_REJECTIONS = 20;
+/** Each further rejection is delayed by this many milliseconds more than the one before, up to `MAX_PACE_MS`. */
+const PACE_MS = 10;
+const MAX_PACE_MS = 1_000;
+/** After this number of consecutive rejections, the connection is closed. */
+const MAX_REJECTIONS = 100;
+
 /** The state of a connection, as a property of its socket. */
 interface SocketState {
   /** The number of unanswered requests. */
   unanswered: number;
+  /** The number of consecutive responses with the status 429. */
+  rejections: number;
+  /** The time of the latest of them, which may be in the future, in `performance.now()` time. */
+  rejectedAt: number;
   /** The latest request; `undefined` once its response is sent and its body has arrived. */
   latest: FastifyRequest | undefined;
 }
@@ -79,6 +91,7 @@ export class RequestsInProgress {
   /** The number of counted requests and operations by caller. */
   private readonly perCaller = new Map<string, number>();
   private readonly mostPerCaller: number;
+  private readonly tooMany: ProblemError;
 
   /**
    * @param limitMs time limit of a request, measured from the arrival of its headers. A request that exceeds it gets 408 if
@@ -90,6 +103,8 @@ export class RequestsInProgress {
     private readonly most: number,
   ) {
     this.mostPerCaller = Math.max(MIN_PER_CALLER, Math.floor(most * CALLER_FRACTION));
+    const message = `A caller may have at most ${this.mostPerCaller} requests in progress. Try again in ${RETRY_AFTER} second.`;
+    this.tooMany = new ProblemError('RATE_LIMITED', message);
   }
 
   get isOverloaded(): boolean {
@@ -150,19 +165,23 @@ export class RequestsInProgress {
   countForCaller(slot: Slot, callerId: string, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
     if (!slot.isCounted) return undefined;
-    const count = (this.perCaller.get(callerId) ?? 0) + 1;
     const unread = this.unsent.rejectionOf(callerId);
-    if (!isOverloaded && !unread && count <= this.mostPerCaller) {
-      this.perCaller.set(callerId, count);
-      slot.callerId = callerId;
-      return undefined;
-    }
+    if (!isOverloaded && !unread && this.assign(slot, callerId)) return undefined;
     this.rejected += 1;
     this.stopCounting(slot);
     if (unread) return unread;
-    if (isOverloaded) return new ProblemError('SERVICE_UNAVAILABLE', 'The service is overloaded. Try again shortly.');
-    const message = `A caller may have at most ${this.mostPerCaller} requests in progress. Try again in ${RETRY_AFTER} second.`;
-    return new ProblemError('RATE_LIMITED', message);
+    return isOverloaded ? OVERLOADED : this.tooMany;
+  }
+
+  /**
+   * Counts a request towards the limit of a caller while its key is looked up.
+   * @throws ProblemError `RATE_LIMITED` if the caller is at its limit.
+   */
+  countDuringLookUp(slot: Slot, callerId: string): void {
+    if (!slot.isCounted || this.assign(slot, callerId)) return;
+    this.rejected += 1;
+    this.stopCounting(slot);
+    throw this.tooMany;
   }
 
   /** Counts an operation over WebSocket while `run` is running. @param run gets the error if the operation is rejected. */
@@ -197,6 +216,28 @@ export class RequestsInProgress {
     else release();
   }
 
+  /**
+   * Paces the rejections of a connection: after {@link UNPACED_REJECTIONS}, each is sent later after the one before.
+   * @returns how long to wait before the response is sent, in milliseconds; `Infinity` if the connection is to be closed.
+   */
+  paceRejection(socket: KnownSocket): number {
+    const state = socket[STATE];
+    if (!state) return 0;
+    state.rejections += 1;
+    const paced = state.rejections - UNPACED_REJECTIONS;
+    if (paced <= 0) return 0;
+    if (state.rejections > MAX_REJECTIONS) return Infinity;
+    const now = performance.now();
+    state.rejectedAt = Math.max(now, state.rejectedAt) + Math.min(paced * PACE_MS, MAX_PACE_MS);
+    return state.rejectedAt - now;
+  }
+
+  /** Ends the pacing of a connection, since a response is not a rejection. */
+  unpace(socket: KnownSocket): void {
+    const state = socket[STATE];
+    if (state) state.rejections = 0;
+  }
+
   /** Stops counting a request whose response is ready. A request over its deadline counts until its handler ends. */
   responseReady(slot: Slot): void {
     if (slot.isTimed) this.uncount(slot);
@@ -212,10 +253,27 @@ export class RequestsInProgress {
     if (!slot.isCounted) return;
     slot.isCounted = false;
     this.count -= 1;
-    if (slot.callerId === undefined) return;
-    const left = (this.perCaller.get(slot.callerId) ?? 1) - 1;
-    if (left > 0) this.perCaller.set(slot.callerId, left);
-    else this.perCaller.delete(slot.callerId);
+    this.unassign(slot);
+  }
+
+  /** Counts a slot towards the limit of this caller only. @returns `false` if the caller is at its limit. */
+  private assign(slot: Slot, callerId: string): boolean {
+    if (slot.callerId === callerId) return true;
+    const count = (this.perCaller.get(callerId) ?? 0) + 1;
+    if (count > this.mostPerCaller) return false;
+    this.unassign(slot);
+    this.perCaller.set(callerId, count);
+    slot.callerId = callerId;
+    return true;
+  }
+
+  private unassign(slot: Slot): void {
+    const { callerId } = slot;
+    slot.callerId = undefined;
+    if (callerId === undefined) return;
+    const left = (this.perCaller.get(callerId) ?? 1) - 1;
+    if (left > 0) this.perCaller.set(callerId, left);
+    else this.perCaller.delete(callerId);
   }
 
   /** A response on this connection that has not been sent completely; `undefined` if there is none. */
@@ -236,7 +294,7 @@ export class RequestsInProgress {
     socket.once('close', () => {
       for (const { reply } of [...this.slots]) if (reply?.request.raw.socket === socket) this.end(reply.request);
     });
-    return { unanswered: 0, latest: undefined };
+    return { unanswered: 0, rejections: 0, rejectedAt: 0, latest: undefined };
   }
 
   private take(reply?: FastifyReply): Slot {
@@ -269,6 +327,8 @@ export class RequestsInProgress {
     return request.raw.complete === false ? this.limitMs : this.limitMs + GRACE_MS;
   }
 }
+
+const OVERLOADED = new ProblemError('SERVICE_UNAVAILABLE', 'The service is overloaded. Try again shortly.');
 
 function overdue(reply: FastifyReply): ProblemError {
   if (reply.request.raw.complete !== false)

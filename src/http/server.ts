@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fastify, {
+  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyServerOptions,
   type onRequestHookHandler,
@@ -19,6 +20,7 @@ import { limitConnectionsPerAddress } from './connections-per-address';
 import { allowOrigins } from './cors';
 import { rejectEarly } from './early-rejection';
 import { answerErrors } from './error-handling';
+import type { ErrorLog } from './failure-log';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { type Identification, identifyCallers } from './identification';
@@ -30,6 +32,7 @@ import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
 import { metricsRoute } from './metrics-route';
 import { answerOtherMethods, answerPreflights, routeEveryMethod } from './other-methods';
+import { paceRejections } from './pacing';
 import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
 import { REQUEST_STATE } from './request-state';
@@ -48,6 +51,8 @@ export interface ServerOptions extends Identification, StartOptions {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;
+  readonly errorLog: ErrorLog;
+  readonly logger: FastifyBaseLogger;
   /** The metrics for `/metrics` on the main port; `undefined` if metrics are served on a separate port. */
   readonly exposition: Exposition | undefined;
   /** The clock for limits, in milliseconds since the Unix epoch. */
@@ -89,7 +94,7 @@ export type Stage =
 
 /** The stages that a request passes, in order. No other file adds request hooks. */
 export function pipeline(options: ServerOptions, routes: Install): readonly Stage[] {
-  const { accessLog, requests, portal, corsOrigins } = options;
+  const { accessLog, errorLog, requests, limits, portal, corsOrigins } = options;
   return [
     // Sets the headers of all responses and of the route. Takes a slot and starts the deadline. A request over its deadline
     // gets 408 while its body is incomplete, else 503. Closes a connection with more than 32 unanswered requests.
@@ -98,10 +103,10 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     ['onRequest', 'caller', identifyCallers(options)],
     // Sets the CORS headers, so that scripts of other origins can read the response, even a rejection.
     ['onRequest', 'CORS', allowOrigins(corsOrigins)],
-    // Rejects requests before their body is read: no `Host` or several (400), overload (503), too many requests of this
-    // caller in progress or unread (429), a wrong key (401). Then runs the checks of the route: scope (401, 403), method (405),
-    // `Accept` (406).
-    ['onRequest', 'early rejection', rejectEarly(requests)],
+    // Rejects requests before their body is read: a known ban (429), no `Host` or several (400), overload (503), too many
+    // requests of this caller in progress or unread (429), a wrong key (401). Then runs the checks of the route: scope
+    // (401, 403), method (405), `Accept` (406).
+    ['onRequest', 'early rejection', rejectEarly(requests, limits)],
     // Waits for the other new requests of this iteration of the event loop, so that all of them are handled in one batch.
     ['onRequest', 'batch', inBatches],
     // Reads and parses the body. Rejects a body that is too large (413), has a wrong media type (415), or is not JSON (400).
@@ -110,7 +115,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     // no quota is left.
     ['handler', 'route', { install: routes }],
     // Answers errors of all stages above, and unknown paths (404), in the error format of the called interface.
-    ['error', 'error', { install: (app) => answerErrors(app, portal.missing) }],
+    ['error', 'error', { install: (app) => answerErrors(app, portal.missing, errorLog) }],
     // Replaces a response, except of a mutation, if its caller does not read its responses: 429, or 503 if the service is short
     // of memory.
     ['onSend', 'unsent responses', limitUnsent(requests)],
@@ -118,6 +123,8 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     ['onSend', 'charge', chargeRequests],
     // Adds the rate-limit headers, `Retry-After`, and a link to the description of the error.
     ['onSend', 'headers', addHeaders(options)],
+    // Delays rejections of a connection that sends many of them, and closes it in the end.
+    ['onSend', 'pacing', paceRejections(requests)],
     // Counts the response as unsent instead of in progress, and sends it in chunks if it is large.
     ['onSend', 'send', sendResponses(requests)],
     // Writes a log line and updates the metrics.

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../database/database';
 import type { Deadline } from '../database/deadline';
 import type { Caller } from '../graphql/caller';
@@ -8,6 +7,7 @@ import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import type { Meter } from '../rate-limit/meter';
 import type { StartOperation } from '../rest/adapter';
 import { Observation } from './access-log';
+import type { ErrorLog } from './failure-log';
 
 /** An HTTP request, or an operation received over WebSocket, with its caller. */
 export interface Incoming {
@@ -21,16 +21,16 @@ export interface Incoming {
 
 export interface StartOptions {
   readonly database: Database;
-  readonly logger: FastifyBaseLogger;
+  readonly errorLog: ErrorLog;
   /** Maximum size in bytes of the rows of one SQL statement that reads a caller's selection. */
   readonly maxStatementBytes: number;
 }
 
 /** Creates the request that the executor takes, and records the operation for the log. */
-export function operationStarter({ database, logger, maxStatementBytes }: StartOptions): StartOperation<Incoming> {
+export function operationStarter({ database, errorLog, maxStatementBytes }: StartOptions): StartOperation<Incoming> {
   return (incoming, api, idempotency, precondition) => {
     const { id: requestId, caller, meter, deadline } = incoming;
-    const observer = new Observation(logger, requestId);
+    const observer = new Observation(errorLog, requestId);
     incoming.observation = observer;
     const session = database.sessionFor({ callerId: caller.id, deadline, maxStatementBytes });
     return { session, caller, meter, requestId, observer, api, idempotency, precondition };

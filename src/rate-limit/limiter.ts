@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { assertAccepted } from '../redis/rejections';
 import type { LimitStatus, Subject } from './limit-status';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store';
@@ -27,6 +28,20 @@ export interface LimiterOptions extends MemoryStoreOptions {
   readonly onUsage?: OnUsage;
 }
 
+/** A ban of a caller, as Redis reported it. */
+interface KnownBan {
+  readonly status: LimitStatus;
+  /** When Redis reported the status, in milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** When Redis was last asked, in `performance.now()` time. */
+  checkedAt: number;
+}
+
+/** Maximum number of bans that an instance remembers. */
+const MAX_BANS = 10_000;
+/** A ban that another instance has lifted ends here within this time, in milliseconds. */
+const RECHECK_MS = 5_000;
+
 /**
  * Counts the requests of all interfaces, in Redis if it is configured, else in memory. Each decision is atomic, so
  * concurrent requests cannot exceed the quota. Decisions in memory are returned without a promise.
@@ -41,6 +56,8 @@ export class Limiter {
   readonly decisions: Record<Verdict, number> = { allowed: 0, limited: 0, banned: 0, 'too-expensive': 0 };
   bansBegun = 0;
   private readonly memory: MemoryStore;
+  /** The bans that Redis has reported, by caller. */
+  private readonly bans = new LRUCache<string, KnownBan>({ max: MAX_BANS });
   private readonly options: LimiterOptions;
   /** A cache of the reduced quotas for the fallback, by the quota of the plan. */
   private readonly fallbackQuotas = new WeakMap<Quota, Quota>();
@@ -74,7 +91,7 @@ export class Limiter {
     const takeHere = () => this.count(subject.keyId, requests, this.takeHere(subject, cost, kind));
     if (!redis || this.state === 'fallback') return takeHere();
     return redis.take(subject, cost, kind).then(
-      (status) => this.count(subject.keyId, requests, status),
+      (status) => this.count(subject.keyId, requests, this.noteBan(subject, status)),
       (error) => {
         this.leaveRedis(subject.id, error);
         return takeHere();
@@ -86,14 +103,39 @@ export class Limiter {
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
     if (!redis || this.state === 'fallback') return this.memory.peek(this.subjectHere(subject));
-    return redis.peek(subject).catch((error) => {
-      this.leaveRedis(subject.id, error);
-      return this.memory.peek(this.subjectHere(subject));
-    });
+    return redis.peek(subject).then(
+      (status) => this.noteBan(subject, status),
+      (error) => {
+        this.leaveRedis(subject.id, error);
+        return this.memory.peek(this.subjectHere(subject));
+      },
+    );
+  }
+
+  /**
+   * Rejects a request of a caller that this instance knows to be banned. Redis is asked at most once in {@link RECHECK_MS}
+   * milliseconds for each of these callers.
+   * @returns the status with the verdict `banned`; `undefined` if no ban is known.
+   */
+  rejectBanned(subject: Subject): LimitStatus | undefined | Promise<LimitStatus | undefined> {
+    const { redis } = this.options;
+    if (!redis || this.state === 'fallback') {
+      if (!this.memory.isBanned(subject.id)) return undefined;
+      return this.count(subject.keyId, 0, this.memory.peek(this.subjectHere(subject)));
+    }
+    const ban = this.bans.size > 0 ? this.bans.get(subject.id) : undefined;
+    if (!ban) return undefined;
+    if (performance.now() - ban.checkedAt < RECHECK_MS) return this.countBan(subject, ban);
+    ban.checkedAt = performance.now();
+    return (async () => {
+      const { verdict } = await this.peek(subject);
+      return verdict === 'banned' ? this.countBan(subject, ban) : undefined;
+    })();
   }
 
   /** Lifts a caller's ban in memory and, if reachable, in Redis. @returns whether the caller was banned. */
   async liftBan(id: string): Promise<boolean> {
+    this.bans.delete(id);
     const here = this.memory.liftBan(id);
     if (this.state !== 'redis') return here;
     const there = await this.options.redis?.liftBan(id).catch((error) => {
@@ -107,6 +149,24 @@ export class Limiter {
     this.isClosed = true;
     clearTimeout(this.retry);
     await this.options.redis?.close();
+  }
+
+  private noteBan({ id }: Subject, status: LimitStatus): LimitStatus {
+    if (status.bannedUntil !== undefined)
+      this.bans.set(id, { status, at: this.options.now(), checkedAt: performance.now() });
+    else if (this.bans.size > 0) this.bans.delete(id);
+    return status;
+  }
+
+  private countBan({ id, keyId }: Subject, { status, at }: KnownBan): LimitStatus | undefined {
+    const now = this.options.now();
+    const { bannedUntil = 0, retryAfterMs = 0 } = status;
+    if (!(bannedUntil > now)) {
+      this.bans.delete(id);
+      return undefined;
+    }
+    const retryAt = Math.max(bannedUntil, at + retryAfterMs);
+    return this.count(keyId, 0, { ...status, verdict: 'banned', retryAfterMs: retryAt - now });
   }
 
   private count(keyId: string | undefined, requests: number, status: LimitStatus): LimitStatus {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import type { Limiter } from './limiter';
 import { PLANS } from './plans';
@@ -42,19 +43,20 @@ export class LookUps {
   /**
    * Runs a look-up. If the result shows that the credential is wrong, the caller of this method must charge the address at once.
    * @param id the client's address as a rate-limit subject.
-   * @throws ProblemError {@link TOO_MANY_LOOK_UPS}, and the errors of `lookUp`.
+   * @param deadline ends the wait for other look-ups of the address.
+   * @throws ProblemError {@link TOO_MANY_LOOK_UPS}; Ended if the deadline ends first; the errors of `lookUp`.
    */
-  async run<Result>(id: string, lookUp: () => Promise<Result>): Promise<Result> {
+  async run<Result>(id: string, deadline: Deadline, lookUp: () => Promise<Result>): Promise<Result> {
     const address = this.addresses.memo(id);
     for (;;) {
       const left = await this.quotaLeft(id);
-      if (!(left > 0)) {
-        address.waiting.shift()?.();
-        return runSlowly(address, lookUp);
-      }
+      const { reason } = deadline;
+      if (reason || !(left > 0)) address.waiting.shift()?.();
+      if (reason) throw reason;
+      if (!(left > 0)) return runSlowly(address, lookUp);
       if (address.running < left) return runAtOnce(address, lookUp);
       if (address.waiting.length >= MAX_WAITING) throw TOO_MANY_LOOK_UPS;
-      await new Promise<void>((resolve) => address.waiting.push(resolve));
+      await wait(address, deadline);
     }
   }
 
@@ -62,6 +64,22 @@ export class LookUps {
     const { verdict, inForce } = await this.limits.peek({ id, quota: PLANS.FREE });
     return verdict === 'allowed' ? inForce.remaining : 0;
   }
+}
+
+/** @throws Ended if the deadline ends first. */
+function wait({ waiting }: Address, deadline: Deadline): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const start = () => {
+      stop();
+      resolve();
+    };
+    waiting.push(start);
+    const stop = deadline.onEnd(() => {
+      const index = waiting.indexOf(start);
+      if (index >= 0) waiting.splice(index, 1);
+      reject(deadline.reason);
+    });
+  });
 }
 
 async function runAtOnce<Result>(address: Address, lookUp: () => Promise<Result>): Promise<Result> {

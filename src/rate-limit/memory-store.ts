@@ -42,6 +42,11 @@ export class MemoryStore {
     return limitStatusOf(look(state, now), state, subject.quota, 1, 'counted', now);
   }
 
+  isBanned(id: string): boolean {
+    const state = this.callers.get(id);
+    return state !== undefined && look(state, this.now()) === 'banned';
+  }
+
   liftBan(id: string): boolean {
     const state = this.callers.get(id);
     return state !== undefined && lift(state, this.now());

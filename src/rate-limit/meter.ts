@@ -43,6 +43,22 @@ export class Meter {
     return this.chargedStatus;
   }
 
+  /** Charges nothing for this request, now or later. Called if the request is rejected because of load. */
+  waive(): LimitStatus | Promise<LimitStatus> {
+    this.chargedStatus ??= this.peek();
+    return this.chargedStatus;
+  }
+
+  /** Ends the request with this status. Called if its caller is known to be banned. */
+  reject(status: LimitStatus): void {
+    this.chargedStatus = this.remember(status);
+  }
+
+  /** Whether the request is charged, or has been found to cost nothing. */
+  get isCharged(): boolean {
+    return this.chargedStatus !== undefined && !(this.chargedStatus instanceof Promise);
+  }
+
   /** Returns the caller's status without charging a request. */
   peek(): LimitStatus | Promise<LimitStatus> {
     return this.remember(this.limiter.peek(this.subject));

@@ -205,12 +205,6 @@ describe('a session', () => {
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  test('can be renewed after its deadline, for an event of a subscription', async () => {
-    const ended = sessionFor(10_000);
-    ended.requester.deadline.end();
-    expect(await sql(ended.renewed(), 'select 1 as one')).toEqual([{ one: 1 }]);
-  });
-
   test('publishes a committed change, even if the deadline of the session ends during the commit', async () => {
     const kinds: string[] = [];
     const listener: ChangeListener = ({ kind }) => kinds.push(kind);

@@ -70,6 +70,10 @@ const most = Number.MAX_SAFE_INTEGER;
 const executor = new Executor(schema, {
   now: Date.now,
   queue: new OperationQueue(),
+  openEventSession: () => {
+    throw new Error('no events');
+  },
+  eventWaitMs: most,
   costs: { query: most, mutation: most, subscription: most, free: most },
   tables: new Map(),
   maxResponseBytes: most,

@@ -4,8 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { newKey } from '../../src/access/key-format';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { socketClient as createSocketClient, running } from '../helper/live';
+import { watchLookUps } from '../helper/look-ups';
 import { until } from '../helper/until';
 import { exchange, parseResponse } from '../helper/wire';
 import { ask, type Headers, PETS } from './client';
@@ -260,3 +262,62 @@ test('requests whose clients disconnect before the body arrives release their sl
   await leaveAll();
   expect(await exchange(url, 'GET /pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
 });
+
+describe('while many unknown keys of one address are looked up', () => {
+  const finished: (() => void)[] = [];
+  beforeEach(async () => {
+    await ask(gateway, 'GET /rate_limit', { headers: other.headers });
+    watchLookUps(gateway.database, async (read) => {
+      await new Promise<void>((resolve) => finished.push(resolve));
+      return read();
+    });
+    undone.push(() => {
+      for (const finish of finished.splice(0)) finish();
+      jest.restoreAllMocks();
+    });
+  });
+
+  const flood = (keyOf: () => string, from: string) =>
+    Array.from({ length: 2 * SLOTS }, () => ask(gateway, 'GET /pets', { headers: { 'x-api-key': keyOf() }, from }));
+
+  test.each<[string, () => () => string]>([
+    ['different keys', () => unknownKey],
+    [
+      'the same key',
+      () => {
+        const key = unknownKey();
+        return () => key;
+      },
+    ],
+  ])('%s use at most a quarter of the slots, and the others get 429 without a ban', async (_what, keys) => {
+    const from = `198.51.100.${finished.length + 1}`;
+    const asked = flood(keys(), from);
+    await until(async () => finished.length > 0);
+    expect(await inProgress()).toBe(SHARE);
+    expect(await read(other.headers)).toMatchObject({ status: 200 });
+    const first = await Promise.race(asked);
+    expect(first).toMatchObject({ status: 429, code: 'RATE_LIMITED', headers: { 'retry-after': '1' } });
+    while (finished.length) {
+      for (const finish of finished.splice(0)) finish();
+      await sleep(5);
+    }
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(SHARE);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2 * SLOTS - SHARE);
+  });
+
+  test('requests with a key that is looked up again count for this key, not for the address', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 5_001);
+    const from = '198.51.100.9';
+    flood(unknownKey, from);
+    const again = ask(gateway, 'GET /pets', { headers: mine.headers, from });
+    await until(async () => finished.length > SHARE);
+    for (const finish of finished.splice(0)) finish();
+    expect(await again).toMatchObject({ status: 200 });
+  });
+});
+
+function unknownKey(): string {
+  const { id, secret } = newKey();
+  return `ps_${id}_${secret}`;
+}

@@ -18,7 +18,7 @@ function open(redis: LimiterOptions['redis'], fallbackFraction?: number): void {
     changes.push(error instanceof Error ? `${state}: ${error.message}` : state);
   limiter = new Limiter({
     bans: BANS,
-    now: Date.now,
+    now: () => Date.now(),
     redis,
     retryMs: 40,
     onState,
@@ -171,4 +171,62 @@ withServer('a Redis server', () => {
     await until(async () => reason() === undefined && client.status === 'ready');
     client.disconnect();
   });
+});
+
+describe('a ban that Redis has reported', () => {
+  let redis: RedisStub;
+  beforeEach(async () => {
+    redis = new RedisStub();
+    open(redis);
+    await takeTimes(60 + BANS.banAfter);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  test('is remembered, so that Redis is not asked again', async () => {
+    const { requests } = redis;
+    for (let i = 0; i < 50; i++) {
+      const status = await limiter.rejectBanned(subject);
+      expect(status?.verdict).toBe('banned');
+      expect(status?.retryAfterMs).toBeGreaterThan(55_000);
+    }
+    expect(redis.requests).toBe(requests);
+    expect(limiter.decisions.banned).toBe(50);
+  });
+
+  test('is checked again after 5 s, once for all requests', async () => {
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockReturnValue(now + 5_001);
+    const { requests } = redis;
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => limiter.rejectBanned(subject)));
+    expect(new Set(statuses.map((status) => status?.verdict))).toEqual(new Set(['banned']));
+    expect(redis.requests).toBe(requests + 1);
+  });
+
+  test('ends within 5 s if another instance lifts it, and at once if this instance does', async () => {
+    const { id } = subject;
+    await redis.liftBan(id);
+    expect((await limiter.rejectBanned(subject))?.verdict).toBe('banned');
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockReturnValue(now + 5_001);
+    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    await takeTimes(BANS.banAfter);
+    expect((await limiter.rejectBanned(subject))?.verdict).toBe('banned');
+    await limiter.liftBan(id);
+    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+  });
+
+  test('is over when its time has passed', async () => {
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now + 1000 * BANS.banMaxSeconds + 1);
+    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+  });
+});
+
+test('a caller that is not banned is not rejected', async () => {
+  for (const redis of [undefined, new RedisStub()]) {
+    open(redis);
+    await take();
+    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+  }
 });

@@ -19,7 +19,7 @@ import type { UnsentResponse } from '../unsent-responses';
 import type { LiveResult } from './live-operations';
 
 /** How long a client may take to send `connection_init`, in milliseconds. */
-const INIT_MS = 3_000;
+export const INIT_MS = 3_000;
 /** Maximum length of the reason in a close frame, in bytes (RFC 6455, section 5.5). */
 const MAX_REASON = 123;
 /**

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
 import type { OperationRequest, Variables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
@@ -15,11 +16,19 @@ export interface LiveOptions {
   readonly executor: Executor;
   readonly documents: Documents;
   readonly keys: Keys;
+  /** Time limit of a look-up of a key, in milliseconds. */
+  readonly lookUpMs: number;
   /**
    * Maximum number of running operations per caller, over WebSocket and event streams together. It is also the maximum
    * number of WebSocket connections per caller.
    */
   readonly maxPerCaller: number;
+}
+
+/** The API key of a live operation, and the address of the client that sent it, as a rate-limit subject. */
+export interface Credential {
+  readonly key: string;
+  readonly address: string;
 }
 
 /** Interval between checks of the keys of running subscriptions, in milliseconds. The key cache answers most checks. */
@@ -34,8 +43,8 @@ export class LiveOperations {
   readonly connections: SlotsPerCaller;
   isClosing = false;
   private readonly operations: SlotsPerCaller;
-  /** Running subscriptions, each with the key and the caller of its request. */
-  private readonly running = new Map<RunningSubscription, { readonly key?: string; readonly caller: string }>();
+  /** Running subscriptions, each with the key of its request. */
+  private readonly running = new Map<RunningSubscription, Credential | undefined>();
   private readonly closeListeners: (() => void)[] = [];
 
   constructor(private readonly options: LiveOptions) {
@@ -50,11 +59,16 @@ export class LiveOperations {
   /**
    * Runs an operation.
    * @param sent the operation's parameters, from a WebSocket message, a request body or a query string.
-   * @param key the API key that the client sent with the operation.
+   * @param credential the API key that the client sent with the operation.
    * @param isSafe whether the request was a GET, which must not run mutations.
    * @throws ProblemError if the parameters are malformed.
    */
-  async run(sent: unknown, request: OperationRequest, key: string | undefined, isSafe = false): Promise<LiveResult> {
+  async run(
+    sent: unknown,
+    request: OperationRequest,
+    credential: Credential | undefined,
+    isSafe = false,
+  ): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
     if (this.isClosing) return refusal(aboutToEnd(), { request });
@@ -62,7 +76,7 @@ export class LiveOperations {
     if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: LiveResult | undefined;
     try {
-      if (!documents.has(query)) await documents.waitToRead(request.session.requester);
+      if (!documents.has(query)) await documents.waitToRead(query, request.session.requester, request.meter);
       const document = documents.read(query);
       if (!('kind' in document)) return refuseDocument(document, request);
       const refused = documents.refuse(document, request.caller);
@@ -74,7 +88,7 @@ export class LiveOperations {
           this.running.delete(ended);
           release();
         });
-        if (result instanceof RunningSubscription) this.running.set(result, { key, caller: request.caller.id });
+        if (result instanceof RunningSubscription) this.running.set(result, credential);
       } else {
         result = await executor.run(document, operationName, variables ?? {}, request);
       }
@@ -86,7 +100,7 @@ export class LiveOperations {
 
   /** Checks the keys of running subscriptions every second, until the server closes. */
   watch(app: FastifyInstance): void {
-    const polling = setInterval(() => void this.endRevoked(), POLL_MS).unref();
+    const polling = setInterval(() => this.checkKeys(), POLL_MS).unref();
     app.addHook('preClose', async () => {
       clearInterval(polling);
       this.close();
@@ -107,26 +121,38 @@ export class LiveOperations {
     for (const disconnect of this.closeListeners) disconnect();
   }
 
-  private async endRevoked(): Promise<void> {
-    const callers = new Map(Array.from(this.running.values(), ({ key, caller }) => [key, caller]));
-    for (const [key, caller] of callers) {
-      if (key === undefined || (await this.isAccepted(key, caller))) continue;
-      for (const [subscription, own] of this.running) {
-        if (own.key === key)
-          subscription.end(new ProblemError('UNAUTHENTICATED', this.options.keys.rejectionReason(key)));
-      }
+  private checkKeys(): void {
+    const byKey = new Map<string, { readonly address: string; readonly subscriptions: RunningSubscription[] }>();
+    for (const [subscription, credential] of this.running) {
+      if (!credential) continue;
+      const { key, address } = credential;
+      const known = byKey.get(key);
+      if (known) known.subscriptions.push(subscription);
+      else byKey.set(key, { address, subscriptions: [subscription] });
     }
+    for (const [key, { address, subscriptions }] of byKey) void this.check(key, address, subscriptions);
   }
 
   /**
-   * Whether a key is accepted. If the database is unavailable, every key is accepted. Without the database there are no
-   * events, so a caller with a revoked key receives nothing.
+   * Ends the subscriptions of a key that is no longer accepted. While the key is looked up, and if it cannot be looked up, its
+   * subscriptions hold back their events.
    */
-  private async isAccepted(key: string, caller: string): Promise<boolean> {
+  private async check(key: string, address: string, subscriptions: readonly RunningSubscription[]): Promise<void> {
+    const { keys, lookUpMs } = this.options;
+    let isAccepted: boolean;
     try {
-      return (await this.options.keys.recognise(key, { address: caller })) !== undefined;
+      let caller = keys.recognise(key, { address, deadline: new Deadline(lookUpMs) });
+      if (caller instanceof Promise) {
+        for (const each of subscriptions) each.pause();
+        caller = await caller;
+      }
+      isAccepted = caller !== undefined;
     } catch {
-      return true;
+      return;
+    }
+    for (const each of subscriptions) {
+      if (isAccepted) each.resume();
+      else each.end(new ProblemError('UNAUTHENTICATED', keys.rejectionReason(key)));
     }
   }
 }

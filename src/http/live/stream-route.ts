@@ -6,6 +6,7 @@ import { ProblemError } from '../../errors/errors';
 import { headersOf } from '../../graphql/idempotency';
 import { serialize } from '../../graphql/json-text';
 import { RunningSubscription } from '../../graphql/running-subscription';
+import { subjectOfAddress } from '../../rate-limit/client-address';
 import { JSON_TYPE } from '../../rest/response';
 import type { AccessLog } from '../access-log';
 import { responseType } from '../graphql-media-types';
@@ -17,7 +18,7 @@ import { chunksOf } from '../send-responses';
 import type { StartGraphQLOperation } from '../start-operation';
 import type { UnsentResponse } from '../unsent-responses';
 import { STREAM_PATH } from '../urls';
-import { type LiveOperations, withParsedVariables } from './live-operations';
+import { type Credential, type LiveOperations, withParsedVariables } from './live-operations';
 
 const EVENT_STREAM = 'text/event-stream';
 /**
@@ -52,7 +53,7 @@ export async function streamRoute(
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const isSafe = request.method === 'GET';
     const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
-    const result = await live.run(sent, startGraphQLOperation(request), presentedKey(request), isSafe);
+    const result = await live.run(sent, startGraphQLOperation(request), credentialOf(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
       // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. 5 seconds is a
@@ -146,6 +147,11 @@ class EventStream extends Readable {
   private countUnsent(): void {
     this.unsent.resize(this.readableLength + this.response.writableLength);
   }
+}
+
+function credentialOf(request: FastifyRequest): Credential | undefined {
+  const key = presentedKey(request);
+  return key === undefined ? undefined : { key, address: subjectOfAddress(request.ip) };
 }
 
 const COMPLETE = 'event: complete\ndata:\n\n';

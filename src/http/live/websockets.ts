@@ -6,13 +6,14 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { CloseCode, handleProtocols, type SubscribePayload } from 'graphql-ws';
 import { LRUCache } from 'lru-cache';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { Deadline } from '../../database/deadline';
 import { ProblemError, problemOf } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import { sizeOf } from '../../graphql/json-text';
 import { refusal } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { subjectOfAddress } from '../../rate-limit/client-address';
-import { limitError, type Subject } from '../../rate-limit/limit-status';
+import { type LimitStatus, limitError, type Subject } from '../../rate-limit/limit-status';
 import type { Limiter } from '../../rate-limit/limiter';
 import { Meter } from '../../rate-limit/meter';
 import { PLANS } from '../../rate-limit/plans';
@@ -23,7 +24,7 @@ import { type Keys, presentedKey, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
 import type { Incoming, StartGraphQLOperation } from '../start-operation';
-import { type ConnectionOperation, GraphQLConnection, type Params } from './graphql-connection';
+import { type ConnectionOperation, GraphQLConnection, INIT_MS, type Params } from './graphql-connection';
 import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
 import { checkOrigin, pendingUpgrades } from './upgrades';
@@ -82,6 +83,8 @@ interface Client {
   caller: Caller;
   /** The API key of the client. It is checked again for each operation. */
   key: string | undefined;
+  /** The deadline of `connection_init`. It ends with the connection. */
+  readonly deadline: Deadline;
   /** Releases the connection's slot, which counts towards the limit of connections per caller. */
   leave(): void;
 }
@@ -155,8 +158,9 @@ export class WebSockets {
     requests.stopCounting(request.slot);
     const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
     const { caller } = request;
-    if (opened)
-      this.serve({ socket: opened, connection: upgrade.socket, address, caller, key: presentedKey(request), leave });
+    const key = presentedKey(request);
+    const deadline = new Deadline(INIT_MS + requests.limitMs);
+    if (opened) this.serve({ socket: opened, connection: upgrade.socket, address, caller, key, deadline, leave });
   }
 
   /** Handles a client's messages. Disconnects a client that exceeds its limits or does not read responses. */
@@ -184,6 +188,7 @@ export class WebSockets {
     });
     connection.once('close', () => {
       client.leave();
+      client.deadline.end();
       graphql.end();
     });
     socket.on('message', (data) => {
@@ -220,7 +225,7 @@ export class WebSockets {
     };
     let caller: Caller | undefined;
     try {
-      caller = await keys.recognise(key, { address: client.address.id });
+      caller = await keys.recognise(key, { address: client.address.id, deadline: client.deadline });
     } catch (error) {
       const { message, internal } = problemOf(error);
       if (internal) logger.error(error);
@@ -257,17 +262,25 @@ export class WebSockets {
     const started = performance.now();
     let { caller } = client;
     let problem: unknown = rejection;
+    let ban: LimitStatus | undefined;
     try {
-      if (!rejection) caller = await this.currentCaller(client);
+      if (!rejection) {
+        caller = await this.currentCaller(client, deadline);
+        ban = await limits.rejectBanned(caller);
+        problem = ban && limitError(ban);
+      }
     } catch (error) {
       problem = error;
     }
-    const incoming: Incoming = { id: randomUUID(), caller, meter: new Meter(limits, caller), deadline };
+    const meter = new Meter(limits, caller);
+    if (ban) meter.reject(ban);
+    const incoming: Incoming = { id: randomUUID(), caller, meter, deadline };
     const request = startGraphQLOperation(incoming);
     let result: LiveResult;
     try {
       if (problem) throw problem;
-      result = await this.options.live.run(payload, request, client.key);
+      const { key, address } = client;
+      result = await this.options.live.run(payload, request, key === undefined ? key : { key, address: address.id });
     } catch (error) {
       result = refusal(error, { request });
     } finally {
@@ -301,10 +314,10 @@ export class WebSockets {
    * The caller for the next operation.
    * @throws ProblemError if the key is no longer accepted. The connection is then closed.
    */
-  private async currentCaller({ key, caller, socket, address }: Client): Promise<Caller> {
+  private async currentCaller({ key, caller, socket, address }: Client, deadline: Deadline): Promise<Caller> {
     const { keys } = this.options;
     if (key === undefined) return caller;
-    const current = await keys.recognise(key, { address: address.id });
+    const current = await keys.recognise(key, { address: address.id, deadline });
     if (current) return current;
     const reason = keys.rejectionReason(key);
     socket.close(CloseCode.Forbidden, reason);

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
 import { running, type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { watchLookUps } from '../../helper/look-ups';
 import { until } from '../../helper/until';
 
 const SUBSCRIPTION = 'subscription { petChanged { kind petId } }';
@@ -193,3 +195,74 @@ test('operations per caller are limited across all protocols; an operation that 
   open(socketClient(url, others)).subscribe(SUBSCRIPTION);
   await until(async () => (await running(gateway)) === 4);
 });
+
+describe('while a key cannot be looked up', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  test.each<[string, (headers: Record<string, string>) => Subscriber]>([
+    ['WebSocket', (headers) => socketClient(url, headers)],
+    ['an event stream', (headers) => streamClient(url, headers)],
+  ])(
+    'its subscriptions over %s hold back their events, and deliver them once it is accepted',
+    async (_name, connect) => {
+      const key = await gateway.createKey();
+      const received = open(connect(key.headers)).subscribe(SUBSCRIPTION);
+      const other = open(socketClient(url, { apiKey: ADMIN_KEY })).subscribe(SUBSCRIPTION);
+      await until(async () => (await running(gateway)) === 2);
+      const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      let isDown = true;
+      const lookUps = watchLookUps(gateway.database, (read, id) =>
+        isDown && id === key.id ? Promise.reject(down) : read(),
+      );
+      outdateKeys();
+      await until(async () => lookUps.includes(key.id));
+      await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+      await gateway.data('mutation ($pet: NewPet!) { createPet(input: $pet) { id } }', {
+        pet: { name: 'Rex', categoryId: await lastCategory() },
+      });
+      await other.until(1);
+      await sleep(100);
+      expect(received.answers).toEqual([]);
+      isDown = false;
+      await received.until(1);
+      expect(received.said).toEqual(other.said);
+    },
+  );
+
+  test('its subscriptions end without another event if it turns out to be revoked', async () => {
+    const key = await gateway.createKey();
+    const received = open(socketClient(url, key.headers)).subscribe(SUBSCRIPTION);
+    await until(async () => (await running(gateway)) === 1);
+    const elsewhere = await gateway.another();
+    await elsewhere.data('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id: key.id });
+    let answer: () => void = () => undefined;
+    const lookUps = watchLookUps(gateway.database, async (read, id) => {
+      if (id === key.id)
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+      return read();
+    });
+    outdateKeys();
+    await until(async () => lookUps.includes(key.id));
+    await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
+    await gateway.data('mutation ($pet: NewPet!) { createPet(input: $pet) { id } }', {
+      pet: { name: 'Rex', categoryId: await lastCategory() },
+    });
+    answer();
+    await received.untilOver();
+    expect(received.answers).toMatchObject([{ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] }]);
+    await elsewhere.close();
+  });
+});
+
+/** Makes the next use of each key look it up. */
+function outdateKeys(): void {
+  const now = performance.now.bind(performance);
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + 5_001);
+}
+
+async function lastCategory(): Promise<string> {
+  const { categories } = await gateway.data('{ categories(last: 1) { nodes { id } } }');
+  return String(categories?.nodes?.[0 as never]?.id);
+}

@@ -1,0 +1,27 @@
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
+import type { RequestsInProgress } from './requests-in-progress';
+
+/**
+ * Delays rejections of a connection that sends one rejected request after the other, and closes it in the end. A client that
+ * does not wait as `Retry-After` says would else take the time of other callers.
+ */
+export function paceRejections(requests: RequestsInProgress): onSendHookHandler<unknown> {
+  return (request, reply, payload, done) => {
+    const { socket } = request.raw;
+    if (!isRejection(request, reply)) {
+      requests.unpace(socket);
+      return done(null, payload);
+    }
+    const ms = requests.paceRejection(socket);
+    if (ms === 0) return done(null, payload);
+    requests.stopCounting(request.slot);
+    if (ms < Infinity) return void setTimeout(done, ms, null, payload);
+    reply.header('connection', 'close');
+    done(null, payload);
+  };
+}
+
+/** GraphQL may send a rejection with the HTTP status 200. */
+function isRejection({ rejection, observation }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return statusCode === 429 || (rejection ?? observation?.worst)?.status === 429;
+}
