@@ -7,7 +7,7 @@ import { fail } from './app/shutdown';
 import { complain } from './http/standard-streams';
 
 /** Later starts reuse the code that V8 has compiled, except on Node 20, which has no such cache. */
-const compileCache: { enableCompileCache?(directory: string): unknown } = module;
+const compileCache = module as object as { enableCompileCache?(directory: string): unknown };
 
 /** Starts this process as a primary, a worker or a single process. Each kind loads only the modules that it needs. */
 async function main(): Promise<void> {
