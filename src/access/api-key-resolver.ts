@@ -1,12 +1,13 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { FieldSelection } from '../database/reading/selection';
 import { badInput } from '../errors/errors';
+import { notOfForm } from '../errors/inputs';
 import { requireScope } from '../graphql/admission';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Paged, Sized } from '../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../graphql/directives';
-import { type AnyId, acceptOtherIds, DateTime, Id } from '../graphql/scalars';
+import { type AnyId, DateTime } from '../graphql/scalars';
 import { Selected } from '../graphql/selected';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import type { Limiter } from '../rate-limit/limiter';
@@ -20,7 +21,7 @@ import {
   ApiKeyUpdate,
   CallerUsage,
   CreatedApiKey,
-  keyIdOf,
+  KEY_ID,
   NewApiKey,
   RateLimit,
   TopCallersArgs,
@@ -31,7 +32,7 @@ import { ANONYMOUS } from './usage';
 import { DEFAULT_DAYS, type UsageService } from './usage-service';
 import { rateLimitOf } from './viewer-resolver';
 
-const IdOfKey = () => Arg('id', () => Id, { description: 'The key id.', validateFn: acceptOtherIds });
+const IdOfKey = () => Arg('id', () => KEY_ID.type, { description: 'The key id.' });
 
 @Resolver(() => ApiKey)
 export class ApiKeyResolver {
@@ -59,7 +60,7 @@ export class ApiKeyResolver {
     description: 'The API key with this id; null if there is none.',
   })
   async one(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
-    const keyId = keyIdOf(id);
+    const keyId = String(id);
     return (await this.keys.find(session, [keyId])).get(keyId);
   }
 
@@ -94,7 +95,7 @@ export class ApiKeyResolver {
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
   @Mutation(() => ApiKey, nullable('Updates the given fields of a key; other fields keep their values.'))
   updateApiKey(@IdOfKey() id: AnyId, @Input(ApiKeyUpdate) input: ApiKeyUpdate, @Ctx() { session }: Context) {
-    return this.keys.update(session, keyIdOf(id), input);
+    return this.keys.update(session, String(id), input);
   }
 
   @RateLimited()
@@ -105,7 +106,7 @@ export class ApiKeyResolver {
     nullable('Revokes a key: at once on this instance, within seconds on others. This cannot be undone.'),
   )
   revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
-    return this.keys.revoke(session, keyIdOf(id));
+    return this.keys.revoke(session, String(id));
   }
 
   @RateLimited()
@@ -126,7 +127,7 @@ export class ApiKeyResolver {
     graceSeconds: number,
     @Ctx() { session }: Context,
   ) {
-    return this.keys.rotate(session, keyIdOf(id), graceSeconds);
+    return this.keys.rotate(session, String(id), graceSeconds);
   }
 
   @RateLimited()
@@ -136,7 +137,7 @@ export class ApiKeyResolver {
   liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
     if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);
-    if (address === 'unknown') throw badInput({ path: 'caller', message: 'must be a key id or an IP address' });
+    if (address === 'unknown') throw badInput({ path: 'caller', ...notOfForm('a key id or an IP address') });
     return this.limits.liftBan(address);
   }
 

@@ -3,7 +3,7 @@ import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { lock } from '../database/writing';
 import { badInput, ProblemError } from '../errors/errors';
-import { Checks, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
+import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
 import { checkInput, rulesOf } from '../graphql/bounds';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
 import type { StoredKey } from './account';
@@ -126,12 +126,14 @@ function check(input: NewApiKey): NewApiKey {
   const checks = new Checks();
   const { name, plan, expiresAt = null } = checks.input(rulesOf(NewApiKey), input);
   const scopes = [...new Set(input.scopes)];
-  if (!scopes.length) checks.fail('input.scopes', 'must name at least one scope');
+  if (!scopes.length) checks.fail('input.scopes', { message: 'must name at least one scope' });
   const limit = (field: 'perMinute' | 'perDay') => {
     const value = input[field] ?? null;
     const path = `input.${field}`;
-    if (plan === 'ENTERPRISE' && value === null) checks.fail(path, 'must be given for the plan ENTERPRISE');
-    if (plan !== 'ENTERPRISE' && value !== null) checks.fail(path, `must not be given for the plan ${plan}`);
+    if (plan === 'ENTERPRISE' && value === null)
+      checks.fail(path, { ...MISSING, message: 'must be given for the plan ENTERPRISE' });
+    if (plan !== 'ENTERPRISE' && value !== null)
+      checks.fail(path, { message: `must not be given for the plan ${plan}` });
     return value;
   };
   const checked = { name, plan, scopes, perMinute: limit('perMinute'), perDay: limit('perDay'), expiresAt };
@@ -172,7 +174,7 @@ export async function listKeys(
   checks.value('search', SEARCH, search);
   const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
   const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
-  if (after != null && !bound) checks.fail('after', 'is not a cursor of this list');
+  if (after != null && !bound) checks.fail('after', { message: 'is not a cursor of this list' });
   checks.done();
   const older = createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] };
   const matching = [...containing(search), ...(isActive == null ? [] : [isActive ? active() : { NOT: active() }])];

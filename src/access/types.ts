@@ -1,6 +1,5 @@
 import { ArgsType, Field, InputType, Int, ObjectType } from 'type-graphql';
 import { Plan } from '../database/generated/enums';
-import { badInput } from '../errors/errors';
 import { Count, NotNull, PageSize, Quantity, Range, SearchText, Text } from '../graphql/bounds';
 import { Scope } from '../graphql/caller';
 import { DEFAULT_PAGE } from '../graphql/connection';
@@ -9,32 +8,32 @@ import { AtMost } from '../graphql/cost-directives';
 import { nullable } from '../graphql/directives';
 import { describedEnum } from '../graphql/enums';
 import { JsonSchema } from '../graphql/json-schema';
-import { type AnyId, DateTime, Id, type IdForm, OtherId } from '../graphql/scalars';
+import { DateTime, Id, type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { PLANS, type Quota } from '../rate-limit/plans';
 import { KEY_ID_FORM, KEY_ID_RULE } from './key-format';
 import { DAYS, DEFAULT_DAYS } from './usage-service';
 
 export { Plan };
 
-/** A key id as the value of an argument of the type `ID`. {@link keyIdOf} reads it. */
+/** A key id as the value of an argument of the type `ID`. */
 class KeyId extends OtherId {
-  constructor(readonly text: string) {
+  constructor(private readonly text: string) {
     super();
+  }
+
+  override toString(): string {
+    return this.text;
   }
 }
 
+/** The form of key ids. Key ids that consist only of digits arrive as integers. */
 export const KEY_ID: IdForm = {
+  type: idOfForm('KeyId'),
   description: 'API keys have key ids instead',
-  rule: `for an API key ${KEY_ID_RULE}`,
+  rule: KEY_ID_RULE,
   parse: (text) => (KEY_ID_FORM.test(text) ? new KeyId(text) : undefined),
+  fits: (id) => KEY_ID_FORM.test(String(id)),
 };
-
-/** The key id in an argument. Key ids that consist only of digits arrive as integers. */
-export function keyIdOf(value: AnyId): string {
-  const text = value instanceof KeyId ? value.text : String(value);
-  if (KEY_ID_FORM.test(text)) return text;
-  throw badInput({ path: 'id', message: `must be ${KEY_ID_RULE}` });
-}
 
 describedEnum(Plan, 'Plan', 'A plan, which sets the quota of a caller.', {
   FREE: `${limitsOf(PLANS.FREE)} The plan of callers without a key.`,

@@ -8,6 +8,10 @@ export interface ErrorEntry {
   readonly fix: string;
   /** An example of the error message. */
   readonly message: string;
+  /** The values of `rule` in the details of this error, with their meanings. */
+  readonly rules?: Readonly<Record<string, string>>;
+  /** `Retry-After` in seconds, unless the error itself has a value. */
+  readonly retryAfter?: number;
 }
 
 /** The gateway's own codes, sorted by status. Codes with status 200 come last. */
@@ -41,6 +45,13 @@ const TABLE = {
     why: 'Values have the wrong type or are out of bounds. `details` lists each invalid value with its `path` and the rule that it breaks.',
     fix: 'Correct the values that `details` names. You can send the corrected request with the same idempotency key.',
     message: 'name: must not be empty',
+    rules: {
+      REQUIRED: 'The value is absent or null.',
+      TYPE: 'The value has another type, or does not have the form of an id, a date-time or an enum value.',
+      TOO_SHORT: 'The text has fewer than `min` characters.',
+      TOO_LONG: 'The text has more than `max` characters, or the list more than `max` items.',
+      OUT_OF_RANGE: 'The number is less than `min` or greater than `max`.',
+    },
   },
   UNAUTHENTICATED: {
     status: 401,
@@ -95,6 +106,7 @@ const TABLE = {
     why: 'A request with the same `Idempotency-Key` is still running.',
     fix: 'Retry shortly with the same key: you get the response to the first request, if it was stored.',
     message: 'A request with this Idempotency-Key is still running. Try again shortly.',
+    retryAfter: 1,
   },
   PRECONDITION_FAILED: {
     status: 412,
@@ -137,6 +149,8 @@ const TABLE = {
     why: 'The request exceeds a quota of the plan, or the caller has too many requests in progress, live operations or unread responses, or its address has sent too many unknown keys. The request has not run.',
     fix: 'Wait as long as `Retry-After` says. `X-RateLimit-Remaining` shows how many requests are left.',
     message: 'This plan allows 60 requests per minute. Try again in 12 seconds.',
+    // Errors about a window have the time until it ends. Other limits may allow a request again within a second.
+    retryAfter: 1,
   },
   KEY_BANNED: {
     status: 429,
@@ -161,6 +175,7 @@ const TABLE = {
     why: 'The service is busy or stopping, its database is unavailable, or the request exceeded its time limit. If only writes fail, because the database is read-only or its disk is full, the message says so.',
     fix: 'Wait as long as `Retry-After` says. A mutation may have run: retry it with the same `Idempotency-Key`.',
     message: 'The service is busy, or its database is unavailable. Try again shortly.',
+    retryAfter: 5,
   },
   PERSISTED_QUERY_NOT_FOUND: {
     status: 200,
@@ -201,6 +216,11 @@ export function codesByStatus(catalogue: Catalogue, codes: Iterable<string> = ca
   for (const [code, { status }] of catalogue)
     if (given.has(code)) statuses.set(status, [...(statuses.get(status) ?? []), code]);
   return statuses;
+}
+
+/** The values of `rule` in the details of errors, with their meanings. */
+export function rulesOf(catalogue: Catalogue): ReadonlyMap<string, string> {
+  return new Map([...catalogue.values()].flatMap(({ rules = {} }) => Object.entries(rules)));
 }
 
 function rank({ status }: ErrorEntry): number {

@@ -3,10 +3,18 @@ import { Ended, OutcomeUnknown } from '../database/deadline';
 import { type Failure, failureOf } from '../database/failures';
 import { ERRORS, type ErrorCode, isErrorCode } from './codes';
 
-/** One problem of the input: the path of the invalid value (`input.name`, `first`), and a message with the broken rule. */
-export interface ErrorDetail {
-  readonly path: string;
+/** What is wrong with a value. */
+export interface Fault {
   readonly message: string;
+  /** The broken rule, one of {@link ErrorEntry.rules}; `undefined` for faults that a form cannot act on. */
+  readonly rule?: string;
+  /** The values of the rule, such as `max`. */
+  readonly params?: Readonly<Record<string, number>>;
+}
+
+/** One problem of the input: the path of the invalid value (`input.name`, `first`), and what is wrong with it. */
+export interface ErrorDetail extends Fault {
+  readonly path: string;
 }
 
 /**
@@ -23,10 +31,17 @@ export interface Problem {
    * replayed response.
    */
   readonly requestId?: string;
+  /** The seconds after which the same request may succeed. The default is the value of the code. */
+  readonly retryAfter?: number;
 }
 
-/** The part of an error that logs and metrics record. */
-export type ProblemSummary = Pick<Problem, 'code' | 'status'>;
+/** The part of an error that logs, metrics and headers use. */
+export type ProblemSummary = Pick<Problem, 'code' | 'status' | 'retryAfter'>;
+
+/** The seconds after which a request with this error may succeed; `undefined` if waiting does not help. */
+export function retryAfterOf({ code, retryAfter }: ProblemSummary): number | undefined {
+  return retryAfter ?? (isErrorCode(code) ? ERRORS[code].retryAfter : undefined);
+}
 
 /** An expected error: the caller gets its code, message and details. */
 export class ExpectedError extends Error implements Problem {
@@ -36,6 +51,7 @@ export class ExpectedError extends Error implements Problem {
     message: string,
     readonly details?: readonly ErrorDetail[],
     readonly requestId?: string,
+    readonly retryAfter?: number,
   ) {
     super(message);
   }
@@ -48,15 +64,16 @@ export class ProblemError extends ExpectedError {
     message: string = ERRORS[code].message,
     details?: readonly ErrorDetail[],
     requestId?: string,
+    retryAfter?: number,
   ) {
-    super(code, ERRORS[code].status, message, details, requestId);
+    super(code, ERRORS[code].status, message, details, requestId, retryAfter);
   }
 }
 
 /** Rejects the whole operation when a field throws it, even if other fields have already run. */
 export class OperationRejection extends ExpectedError {
-  constructor({ code, status, message, details }: Problem) {
-    super(code, status, message, details);
+  constructor({ code, status, message, details, retryAfter }: Problem) {
+    super(code, status, message, details, undefined, retryAfter);
   }
 }
 
@@ -100,8 +117,8 @@ const MAX_MESSAGE = 500;
  */
 export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof ExpectedError) {
-    const { requestId } = error;
-    return { ...shortened(error), ...(requestId && { requestId }) };
+    const { requestId, retryAfter } = error;
+    return { ...shortened(error), ...(requestId && { requestId }), ...(retryAfter && { retryAfter }) };
   }
   if (error instanceof GraphQLError) return ofGraphQLError(error);
   if (error instanceof Ended) return { ...UNAVAILABLE, message: error.message };
@@ -138,7 +155,7 @@ function thrownBy(error: Error): unknown {
 function shortened({ code, status, message, details }: Problem): Problem {
   if (!details) return { code, message: shorten(message), status };
   // Paths are shortened too: a path may begin with the name of a variable, which the caller chose.
-  const short = details.map((detail) => ({ path: shorten(detail.path), message: shorten(detail.message) }));
+  const short = details.map((detail) => ({ ...detail, path: shorten(detail.path), message: shorten(detail.message) }));
   return { code, message: shorten(message), status, details: short };
 }
 

@@ -1,3 +1,4 @@
+import { memoize1 } from '@graphql-tools/utils';
 import {
   type ASTNode,
   coerceInputValue,
@@ -7,6 +8,7 @@ import {
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLInputType,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -17,11 +19,12 @@ import {
   type OperationDefinitionNode,
   TypeInfo,
   typeFromAST,
+  valueFromAST,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { MAX_INT32, MAX_INT64 } from '../database/integers';
-import { badInput, type ErrorDetail } from './errors';
+import { badInput, type ErrorDetail, type Fault } from './errors';
 
 /** A rule that a value must follow in addition to its type, in keywords of JSON Schema. */
 export interface Rule {
@@ -46,25 +49,45 @@ export { MAX_INT32, MAX_INT64 };
 export const SEARCH = { maxLength: 255 } satisfies Rule;
 export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
 
-/** Checks a value of the right type against a rule. @returns a message for each violation. */
-export function faultsOf(rule: Rule, value: unknown): string[] {
-  if (value === null && rule.nullable === false) return ['must not be null; omit it to keep the current value'];
+/** The fault of a value that is null, in place of which the value may be omitted. */
+export const NULL: Fault = { message: 'must not be null; omit it instead', rule: 'REQUIRED' };
+export const MISSING: Fault = { message: 'is required', rule: 'REQUIRED' };
+
+/** Checks a value of the right type against a rule. */
+export function faultsOf(rule: Rule, value: unknown): Fault[] {
+  if (value === null && rule.nullable === false) return [NULL];
   if (typeof value === 'string') return textFaults(rule, value);
   if (typeof value !== 'number') return [];
   const { minimum = -Infinity, maximum = Infinity } = rule;
-  return value < minimum || value > maximum ? [integerRule(minimum, maximum)] : [];
+  return value < minimum || value > maximum ? [outOfRange(minimum, maximum)] : [];
 }
 
-function textFaults({ trimmed, minLength = 0, maxLength }: Rule, value: string): string[] {
+function textFaults({ trimmed, minLength = 0, maxLength }: Rule, value: string): Fault[] {
   if (maxLength === undefined) return [];
   const text = trimmed ? value.trim() : value;
   const isTooLong = text.length > maxLength && codePoints(text) > maxLength;
   return [
-    ...(text.includes('\0') ? ['must not contain the NUL character'] : []),
-    ...(text.isWellFormed() ? [] : ['must not contain a lone surrogate']),
-    ...(isTooLong ? [`must have at most ${maxLength} characters`] : []),
-    ...(text === '' && minLength > 0 ? ['must not be empty'] : []),
+    ...(text.includes('\0') ? [{ message: 'must not contain the NUL character' }] : []),
+    ...(text.isWellFormed() ? [] : [{ message: 'must not contain a lone surrogate' }]),
+    ...(isTooLong ? [tooLong(maxLength, 'characters')] : []),
+    ...(text === '' && minLength > 0
+      ? [{ message: 'must not be empty', rule: 'TOO_SHORT', params: { min: minLength } }]
+      : []),
   ];
+}
+
+/** @param unit what is counted: `items`. */
+export function tooLong(max: number, unit: 'characters' | 'items'): Fault {
+  return { message: `must have at most ${max} ${unit}`, rule: 'TOO_LONG', params: { max } };
+}
+
+export function outOfRange(min: number, max: number): Fault {
+  return { message: integerRule(min, max), rule: 'OUT_OF_RANGE', params: { min, max } };
+}
+
+/** The fault of a value that is not of this form. @param what the form, after the words "must be". */
+export function notOfForm(what: string): Fault {
+  return { message: `must be ${what}`, rule: 'TYPE' };
 }
 
 /** The message for a number out of range. */
@@ -91,12 +114,12 @@ export class Checks {
   }
 
   value<Value>(path: string, rule: Rule, value: Value): Value {
-    for (const message of faultsOf(rule, value)) this.fail(path, message);
+    for (const fault of faultsOf(rule, value)) this.fail(path, fault);
     return rule.trimmed && typeof value === 'string' ? (value.trim() as Value & string) : value;
   }
 
-  fail(path: string, message: string): void {
-    this.details.push({ path, message });
+  fail(path: string, fault: Fault): void {
+    this.details.push({ path, ...fault });
   }
 
   /** @throws ProblemError `BAD_USER_INPUT` with all failures. */
@@ -131,7 +154,7 @@ export function ruleOf({ extensions }: Element): Rule {
 
 /** The errors of a value that breaks the rule of its field or argument. */
 function ruleErrors(element: Element, value: unknown, path: string): ErrorDetail[] {
-  return faultsOf(ruleOf(element), value).map((message) => ({ path, message }));
+  return faultsOf(ruleOf(element), value).map((fault) => ({ path, ...fault }));
 }
 
 /**
@@ -158,6 +181,8 @@ export interface Place {
   readonly path: string;
   /** The argument or input field whose value is the variable; `undefined` if the variable is an item of a list. */
   readonly element: Element | undefined;
+  /** The argument or input field that contains the variable; `undefined` in a list of an input field. */
+  readonly holder: Element | undefined;
 }
 
 /** The uses of each variable in an operation and its fragments. */
@@ -176,7 +201,9 @@ export function placesOf(
     },
     Variable: (node, key, parent, _path, ancestors) => {
       const path = parent && argumentPath(key, [...ancestors, parent]);
-      if (path) places.push({ variable: node.name.value, path, element: takerOf(parent, types) });
+      if (!path) return;
+      const element = takerOf(parent, types);
+      places.push({ variable: node.name.value, path, element, holder: element ?? holderOf(ancestors, types) });
     },
   });
   visit(operation, visitor);
@@ -191,6 +218,15 @@ function takerOf(parent: ASTNode | readonly ASTNode[], types: TypeInfo): Element
   if (parent.kind !== Kind.OBJECT_FIELD) return undefined;
   const object = getNamedType(types.getParentInputType());
   return isInputObjectType(object) ? object.getFields()[parent.name.value] : undefined;
+}
+
+/** The argument that directly contains a list; `undefined` for lists of input fields. */
+export function holderOf(
+  ancestors: readonly (ASTNode | readonly ASTNode[])[],
+  types: Pick<TypeInfo, 'getArgument'>,
+): Element | undefined {
+  const isInField = ancestors.some((each) => 'kind' in each && each.kind === Kind.OBJECT_FIELD);
+  return isInField ? undefined : (types.getArgument() ?? undefined);
 }
 
 /** Maximum number of reported errors. */
@@ -218,14 +254,22 @@ export function variableErrors(
     const inputType = typeFromAST(schema, type as Parameters<typeof typeFromAST>[1]);
     if (!isInputType(inputType)) return [];
     const given = Object.hasOwn(variables, name);
-    if (!given && (defaultValue || type.kind !== 'NonNullType')) return [];
+    if (!given && !defaultValue && type.kind !== 'NonNullType') return [];
     const places = placesOfVariable(name);
     const [path = name, ...others] = new Set(places.map((place) => place.path));
     const root = others.length ? name : path;
-    if (!given) return [{ path: root, message: `must be given: the variable $${name} has the type ${inputType}` }];
+    const holders = new Set(places.map(({ holder }) => holder));
+    if (!given && defaultValue) {
+      const value = valueFromAST(defaultValue, inputType);
+      return [...holders].flatMap((holder) => positionErrors(inputType, value, value, root, holder));
+    }
+    if (!given) {
+      const message = `must be given: the variable $${name} has the type ${inputType}`;
+      return [{ ...MISSING, path: root, message }];
+    }
     const takers = new Set(places.flatMap(({ element }) => element ?? []));
     const value = variables[name];
-    const misfits = typeErrors(inputType, value, root);
+    const misfits = typeErrors(inputType, value, root, holders);
     const refused = new Set(misfits.map((misfit) => misfit.path));
     const broken = [
       ...[...takers].flatMap((element) => ruleErrors(element, value, root)),
@@ -239,28 +283,95 @@ export function variableErrors(
 /**
  * Messages of graphql-js about a missing or unknown field. The path of such an error ends at the object, not at the field.
  */
-const MISSING = /^Field "(\w+)" of required type /;
+const ABSENT = /^Field "(\w+)" of required type /;
+const NOT_NULL = /^Expected non-nullable type /;
 const UNKNOWN = /^Field "(.*)" is not defined by type "(\w+)"(?:\.( Did you mean .*))?/s;
 
-/** The errors at all paths where a value does not match its type. */
-export function typeErrors(type: GraphQLInputType, value: unknown, path: string): ErrorDetail[] {
+/**
+ * The errors at all paths where a value does not match its type.
+ * @param holders the arguments or input fields that take the value.
+ */
+export function typeErrors(
+  type: GraphQLInputType,
+  value: unknown,
+  path: string,
+  holders: Iterable<Element | undefined>,
+): ErrorDetail[] {
   const details: ErrorDetail[] = [];
-  const note = (inner: readonly (string | number)[], _value: unknown, { message }: GraphQLError) => {
+  const note = (inner: readonly (string | number)[], _value: unknown, { message, extensions }: GraphQLError) => {
     if (details.length === MAX_ERRORS) throw new Enough();
-    const [, missing] = MISSING.exec(message) ?? [];
+    const [, absent] = ABSENT.exec(message) ?? [];
     const [, unknown, type, suggestion = ''] = UNKNOWN.exec(message) ?? [];
-    const at = [path, ...inner, missing ?? unknown].filter((part) => part !== undefined).join('.');
+    const at = [path, ...inner, absent ?? unknown].filter((part) => part !== undefined).join('.');
     details.push({
       path: at,
-      message: missing ? 'is required' : type ? `is not a field of ${type}${suggestion && `.${suggestion}`}` : message,
+      ...(absent
+        ? MISSING
+        : NOT_NULL.test(message)
+          ? { ...MISSING, message: 'must not be null' }
+          : type
+            ? { message: `is not a field of ${type}${suggestion && `.${suggestion}`}`, rule: 'TYPE' }
+            : { message, ...((extensions.fault as Fault | undefined) ?? { rule: 'TYPE' }) }),
     });
   };
   try {
-    coerceInputValue(value, type, note);
+    const coerced = coerceInputValue(value, type, note);
+    for (const holder of holders) {
+      const misplaced = positionErrors(type, coerced, value, path, holder);
+      if (misplaced.length) return [...details, ...misplaced];
+    }
   } catch (error) {
     if (!(error instanceof Enough)) throw error;
   }
   return details;
+}
+
+/**
+ * A scalar whose accepted values depend on the argument or input field has this function as its extension `faultAt`. The
+ * function gets a coerced value.
+ */
+export type FaultAt = (value: unknown, element: Element | undefined) => Fault | undefined;
+
+/** Whether a type contains a scalar with the extension {@link FaultAt}. */
+export const dependsOnPosition = memoize1((type: GraphQLNamedType): boolean => {
+  const found = new Set<GraphQLNamedType>([type]);
+  // Iterating over a set includes types that are added during the iteration.
+  for (const each of found)
+    if (isInputObjectType(each))
+      for (const field of Object.values(each.getFields())) found.add(getNamedType(field.type));
+  return [...found].some(({ extensions }) => extensions.faultAt !== undefined);
+});
+
+/**
+ * The errors at all paths where a position does not accept the value.
+ * @param value the coerced value.
+ * @param given the value before its coercion.
+ */
+export function positionErrors(
+  type: GraphQLInputType,
+  value: unknown,
+  given: unknown,
+  path: string,
+  holder: Element | undefined,
+): ErrorDetail[] {
+  if (value === null || value === undefined) return [];
+  const shape = getNullableType(type);
+  if (isListType(shape)) {
+    const isList = Array.isArray(given);
+    return (value as readonly unknown[]).flatMap((item, index) =>
+      positionErrors(shape.ofType, item, isList ? given[index] : given, isList ? `${path}.${index}` : path, holder),
+    );
+  }
+  if (isInputObjectType(shape)) {
+    if (!dependsOnPosition(shape)) return [];
+    const values = value as Readonly<Record<string, unknown>>;
+    const before = given as Readonly<Record<string, unknown>> | null | undefined;
+    return Object.values(shape.getFields()).flatMap((field) =>
+      positionErrors(field.type, values[field.name], before?.[field.name], `${path}.${field.name}`, field),
+    );
+  }
+  const fault = (getNamedType(shape).extensions.faultAt as FaultAt | undefined)?.(value, holder);
+  return fault ? [{ path, ...fault }] : [];
 }
 
 /** Thrown to stop collecting errors. */

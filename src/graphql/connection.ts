@@ -126,12 +126,12 @@ export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;
     const decoded = decodeCursor(tag, kind, cursor);
-    if (!decoded) checks.fail(path, 'is not a cursor of this list in this order');
+    if (!decoded) checks.fail(path, { message: 'is not a cursor of this list in this order' });
     return decoded;
   };
   checks.value('first', PAGE_SIZE, first);
   checks.value('last', PAGE_SIZE, last);
-  if (first != null && last != null) checks.fail('last', 'must not be given together with first');
+  if (first != null && last != null) checks.fail('last', { message: 'must not be given together with first' });
   const after = bound('after');
   const before = bound('before');
   checks.done();

@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Requester } from '../database/deadline';
+import type { Fault } from '../errors/errors';
 import { argumentPath } from '../errors/inputs';
 import { limitError } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
@@ -22,6 +23,7 @@ import { documentLimitsRule, fieldsOf } from './document-limits';
 import { isUsualIntrospection } from './introspection-answers';
 import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
+import { idFormsRule } from './scalars';
 
 /** Limits on documents. The estimated cost of their operations is limited separately. */
 export interface DocumentLimits {
@@ -102,7 +104,7 @@ export class Documents {
     readonly onlyTrusted = false,
   ) {
     this.parseOptions = { maxTokens: limits.tokens };
-    this.rules = [documentLimitsRule(limits.depth)];
+    this.rules = [documentLimitsRule(limits.depth), idFormsRule];
     const texts = new LRUCache<string, string>({
       maxSize: MAX_PERSISTED,
       sizeCalculation: (text, key) => text.length + key.length,
@@ -200,10 +202,13 @@ function bytesOf(document: DocumentNode): number {
 
 /** Adds the path of the argument to errors about invalid literals. Errors about variables already have a path. */
 export function addArgumentPaths(errors: readonly GraphQLError[], document: DocumentNode): void {
-  for (const { extensions, message, nodes } of errors) {
-    if (extensions.code !== 'BAD_USER_INPUT') continue;
-    const path = pathTo(nodes?.[0], document);
-    if (path) extensions.details = [{ path, message }];
+  for (const error of errors) {
+    const { code, fault } = error.extensions;
+    if (code !== 'BAD_USER_INPUT' || !fault) continue;
+    const path = pathTo(error.nodes?.[0], document);
+    if (!path) continue;
+    error.extensions.details = [{ path, ...(fault as Fault) }];
+    error.message = `${path}: ${error.message}`;
   }
 }
 

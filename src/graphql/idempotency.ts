@@ -22,21 +22,15 @@ export const IDEMPOTENCY_KEY_FORM = /^(?:([!#-~][!-~]{0,254})|"((?:[!#-[\]-~]|\\
 
 const RULE = 'must be 1 to 255 visible ASCII characters, with or without quotes around them';
 
-/** The headers that a response gets if its operation has an idempotency key. */
-export function idempotencyHeaders({ replayed }: Pick<Outcome, 'replayed'>): Readonly<Record<string, string>> {
-  if (replayed === undefined) return NONE;
-  return replayed ? { ...USED, [IDEMPOTENT_REPLAYED.toLowerCase()]: 'true' } : USED;
-}
-
-const NONE = {};
-const USED = { 'x-stability': 'experimental' };
+/** The header of a replay. */
+export const REPLAYED: Readonly<Record<string, string>> = { [IDEMPOTENT_REPLAYED.toLowerCase()]: 'true' };
 
 /** All headers that the outcome of a GraphQL operation adds to its response. */
-export function headersOf(outcome: Pick<Outcome, 'stability' | 'replayed'>): Readonly<Record<string, string>> {
-  if (!outcome.stability) return idempotencyHeaders(outcome);
-  // Idempotency keys have the lowest stability level, `experimental`, so their `x-stability` header may override the header
-  // of the operation.
-  return { 'x-stability': outcome.stability, ...idempotencyHeaders(outcome) };
+export function headersOf({
+  stability,
+  replayed,
+}: Pick<Outcome, 'stability' | 'replayed'>): Readonly<Record<string, string>> {
+  return { ...(stability && { 'x-stability': stability }), ...(replayed && REPLAYED) };
 }
 
 /** The identity of a request with an idempotency key. */

@@ -4,11 +4,13 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLInputType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   getOperationAST,
   getVariableValues,
+  isInputType,
   isLeafType,
   isObjectType,
   Kind,
@@ -16,10 +18,11 @@ import {
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
+  typeFromAST,
   visit,
 } from 'graphql';
 import type { JsonFormat } from '../database/reading/selection';
-import type { OperationSource } from '../errors/inputs';
+import { dependsOnPosition, type Element, type OperationSource, placesOf, positionErrors } from '../errors/inputs';
 import type { Scope } from './caller';
 import type { Variables } from './context';
 import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
@@ -36,6 +39,8 @@ export class Operation implements OperationSource {
   readonly label: string;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
+  /** The variables whose positions may reject values of the right type. */
+  private readonly positioned: readonly PositionedVariable[];
   /** The analyses, by the values of these variables. */
   private readonly analyses = new Map<string, Analysis>();
   readonly fragments: Record<string, FragmentDefinitionNode> = {};
@@ -52,6 +57,7 @@ export class Operation implements OperationSource {
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments[definition.name.value] = definition;
     }
     this.conditions = conditionsOf(document);
+    this.positioned = positionedVariables(this);
   }
 
   get kind(): OperationDefinitionNode['operation'] {
@@ -61,7 +67,9 @@ export class Operation implements OperationSource {
   /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they are invalid. */
   coerce(variables: Variables): Variables | undefined {
     const definitions = this.node.variableDefinitions ?? [];
-    return definitions.length ? getVariableValues(this.schema, definitions, variables, { maxErrors: 1 }).coerced : {};
+    if (!definitions.length) return {};
+    const { coerced } = getVariableValues(this.schema, definitions, variables, { maxErrors: 1 });
+    return coerced && this.positioned.some((variable) => isMisplaced(variable, coerced)) ? undefined : coerced;
   }
 
   /**
@@ -81,6 +89,32 @@ export class Operation implements OperationSource {
     }
     return analysis;
   }
+}
+
+/** A variable, and the arguments and input fields that contain it. */
+interface PositionedVariable {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly holders: ReadonlySet<Element | undefined>;
+}
+
+function positionedVariables({ schema, node, fragments }: OperationSource): PositionedVariable[] {
+  const variables = (node.variableDefinitions ?? []).flatMap(({ variable, type: typeNode }) => {
+    const type = typeFromAST(schema, typeNode as Parameters<typeof typeFromAST>[1]);
+    return isInputType(type) && dependsOnPosition(getNamedType(type)) ? [{ name: variable.name.value, type }] : [];
+  });
+  if (!variables.length) return [];
+  const places = placesOf(schema, node, fragments);
+  return variables.map(({ name, type }) => ({
+    name,
+    type,
+    holders: new Set(places(name).map(({ holder }) => holder)),
+  }));
+}
+
+function isMisplaced({ name, type, holders }: PositionedVariable, coerced: Variables): boolean {
+  for (const holder of holders) if (positionErrors(type, coerced[name], undefined, name, holder).length) return true;
+  return false;
 }
 
 /** The static analysis of an operation for given values of the variables in `@skip` and `@include`. */

@@ -1,6 +1,6 @@
 import type { ExecutionResult, FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { TooManyBytes } from '../database/reading/select';
-import { type Problem, ProblemError, problemOf } from '../errors/errors';
+import { type Problem, ProblemError, problemOf, retryAfterOf } from '../errors/errors';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { OperationRequest } from './context';
 import type { StabilityLevel } from './directives';
@@ -96,8 +96,16 @@ export function refuseDocument(faults: readonly GraphQLError[], request: Operati
 }
 
 /** The `extensions` of a GraphQL error. */
-export function extensionsOf({ code, status, details }: Problem, requestId?: string) {
-  return { code, status, ...(details && { details }), ...(requestId && { requestId }) };
+export function extensionsOf(problem: Problem, requestId?: string) {
+  const { code, status, details } = problem;
+  const retryAfter = retryAfterOf(problem);
+  return {
+    code,
+    status,
+    ...(details && { details }),
+    ...(retryAfter && { retryAfter }),
+    ...(requestId && { requestId }),
+  };
 }
 
 /** The cost of the operation, and the remaining quota of each window. */

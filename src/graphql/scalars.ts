@@ -1,48 +1,88 @@
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import { GraphQLError, GraphQLScalarType, type GraphQLSchema, Kind, type ValueNode } from 'graphql';
+import {
+  type ASTNode,
+  GraphQLError,
+  type GraphQLInputType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLScalarType,
+  type GraphQLSchema,
+  getNamedType,
+  type IntValueNode,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isScalarType,
+  Kind,
+  type StringValueNode,
+  type ValidationRule,
+  type ValueNode,
+} from 'graphql';
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg } from 'type-graphql';
-import { integerRule, MAX_INT64 } from '../errors/inputs';
+import type { Fault } from '../errors/errors';
+import { type Element, holderOf, integerRule, MAX_INT64, notOfForm } from '../errors/inputs';
 
-export const INT64_RULE = integerRule(1, MAX_INT64);
-const INT64 = `ID ${INT64_RULE}`;
+const INT64 = integerRule(1, MAX_INT64);
+export const NOT_AN_ID: Fault = { message: INT64, rule: 'TYPE' };
 const DECIMAL = /^[1-9][0-9]{0,18}$/;
+const INTEGER = /^(0|-?[1-9][0-9]*)$/;
 
-/**
- * An identifier that is not an integer. Only arguments that are checked by {@link acceptOtherIds} accept such an identifier.
- */
-export abstract class OtherId {}
+/** An identifier that is not an integer from 1 to 2^63 - 1. Only arguments of its {@link IdForm} accept it. */
+export abstract class OtherId {
+  abstract toString(): string;
+}
 
 /** An identifier in an argument. */
 export type AnyId = bigint | OtherId;
 
 /** A form of identifiers other than integers, such as the ids of API keys. */
 export interface IdForm {
+  /** Stands for `ID` in the declaration of an argument or input field that accepts only this form. */
+  readonly type: GraphQLScalarType;
   /** A phrase for the scalar's description: `API keys have key ids instead`. */
   readonly description: string;
-  /** A phrase for the error message: `for an API key 12 lower-case letters or digits`. */
+  /** A phrase for the error message, after "must be": `12 lower-case letters or digits`. */
   readonly rule: string;
   /** Returns `undefined` if the text does not have this form. */
   parse(text: string): OtherId | undefined;
+  /** Whether an identifier has this form. It may be an integer, if the form allows texts that are integers. */
+  fits(id: AnyId): boolean;
+}
+
+/** A text that has none of the forms. */
+class Malformed extends OtherId {
+  constructor(private readonly text: string) {
+    super();
+  }
+
+  override toString(): string {
+    return this.text;
+  }
 }
 
 const INTEGER_IDS = 'An identifier, returned as a string: an integer from 1 to 9223372036854775807.';
 
 /**
  * The scalar of identifiers, which replaces GraphQL's built-in `ID`. It accepts `1` and `"1"`, and returns a string, since
- * JSON numbers are not exact beyond 2^53. Internally, an integer is a `bigint`; other identifiers are {@link OtherId}s.
- * Each schema has its own `ID`, which {@link withIdForms} puts in place of this scalar.
+ * JSON numbers are not exact beyond 2^53. Internally, an integer is a `bigint`; other texts are {@link OtherId}s, which
+ * {@link idFault} rejects where the argument or input field does not accept them. Each schema has its own `ID`, which
+ * {@link withIdForms} puts in place of this scalar.
  */
 export const Id = idScalar('IntegerId', []);
+
+/** Creates the scalar that stands for `ID` where only identifiers of a form are accepted. */
+export function idOfForm(name: string): GraphQLScalarType {
+  return new GraphQLScalarType({ name });
+}
 
 /** @param forms the accepted forms other than integers. */
 function idScalar(name: string, forms: readonly IdForm[]): GraphQLScalarType<AnyId, string> {
   const descriptions = forms.map(({ description }) => description).join(', and ');
   const parseId = (value: unknown): AnyId => {
-    // A JSON number beyond 2^53 may have been rounded by the parser.
-    const isExact = typeof value === 'bigint' || Number.isSafeInteger(value);
-    const text = isExact ? String(value) : value;
-    if (typeof text !== 'string') return refuse(INT64);
+    if (typeof value === 'number' && !Number.isSafeInteger(value)) return parseNumber(value);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return refuse(INT64);
+    const text = String(value);
     if (DECIMAL.test(text)) {
       const id = BigInt(text);
       if (id <= MAX_INT64) return id;
@@ -51,11 +91,12 @@ function idScalar(name: string, forms: readonly IdForm[]): GraphQLScalarType<Any
       const id = form.parse(text);
       if (id) return id;
     }
-    return refuse([INT64, ...forms.map(({ rule }) => rule)].join(', or '));
+    return new Malformed(text);
   };
   return new GraphQLScalarType<AnyId, string>({
     name,
     description: descriptions ? `${INTEGER_IDS} ${descriptions}.` : INTEGER_IDS,
+    extensions: { faultAt: idFault },
     serialize: (value) => String(value),
     parseValue: parseId,
     parseLiteral: literal((node) =>
@@ -64,28 +105,81 @@ function idScalar(name: string, forms: readonly IdForm[]): GraphQLScalarType<Any
   });
 }
 
-/** Returns a schema with the scalar `ID`, which also accepts these forms of identifiers, in place of {@link Id}. */
+/** A JSON number beyond 2^53 may have been rounded by the parser. */
+function parseNumber(value: number): Malformed {
+  if (!Number.isInteger(value)) return refuse(INT64);
+  return Math.abs(value) < Number(MAX_INT64)
+    ? refuse(`${INT64}; send integers above 2^53 as strings`)
+    : new Malformed(String(BigInt(value)));
+}
+
+/**
+ * What is wrong with an identifier.
+ * @param element the argument or input field that takes it. By default only integers are accepted.
+ */
+export function idFault(id: unknown, element?: Element): Fault | undefined {
+  const form = element?.extensions.idForm as IdForm | undefined;
+  if (form) return form.fits(id as AnyId) ? undefined : notOfForm(form.rule);
+  if (!(id instanceof OtherId)) return undefined;
+  return INTEGER.test(String(id)) ? { message: INT64, rule: 'OUT_OF_RANGE', params: { min: 1 } } : NOT_AN_ID;
+}
+
+/** Rejects literals of identifiers in places that do not accept them. */
+export const idFormsRule: ValidationRule = (context) => {
+  const check = (
+    node: StringValueNode | IntValueNode,
+    parent: ASTNode | readonly ASTNode[] | undefined,
+    ancestors: readonly (ASTNode | readonly ASTNode[])[],
+  ) => {
+    const type = context.getInputType();
+    const scalar = type && getNamedType(type);
+    // The default value of a variable is checked as the variable.
+    const isDefault = [parent, ...ancestors].some(
+      (each) => each && 'kind' in each && each.kind === Kind.VARIABLE_DEFINITION,
+    );
+    if (!isScalarType(scalar) || scalar.extensions.faultAt !== idFault || isDefault) return;
+    const fields = getNamedType(context.getParentInputType());
+    const isField = parent && 'kind' in parent && parent.kind === Kind.OBJECT_FIELD && isInputObjectType(fields);
+    const element = isField ? fields.getFields()[parent.name.value] : holderOf(ancestors, context);
+    const fault = idFault(scalar.parseLiteral(node), element);
+    if (fault) context.reportError(new GraphQLError(fault.message, { nodes: node, extensions: { code: BAD, fault } }));
+  };
+  return {
+    IntValue: (node, _key, parent, _path, ancestors) => check(node, parent, ancestors),
+    StringValue: (node, _key, parent, _path, ancestors) => check(node, parent, ancestors),
+  };
+};
+
+/**
+ * Returns a schema with one scalar `ID`, which accepts all forms of identifiers, in place of {@link Id} and of the types of
+ * the forms.
+ */
 export function withIdForms(schema: GraphQLSchema, forms: readonly IdForm[]): GraphQLSchema {
   // `Id` has another name, since `mapSchema` maps no types that are named like a built-in scalar.
   const scalar = idScalar(
     'ID',
     forms.toSorted((a, b) => (a.rule < b.rule ? -1 : 1)),
   );
-  return mapSchema(schema, { [MapperKind.SCALAR_TYPE]: (type) => (type === Id ? scalar : undefined) });
+  const withForm = <Config extends { type: GraphQLInputType; extensions?: object | null }>(config: Config) => {
+    const form = forms.find(({ type }) => type === getNamedType(config.type));
+    if (!form) return undefined;
+    return { ...config, type: withScalar(config.type, scalar), extensions: { ...config.extensions, idForm: form } };
+  };
+  return mapSchema(schema, {
+    [MapperKind.SCALAR_TYPE]: (type) => (type === Id ? scalar : undefined),
+    [MapperKind.ARGUMENT]: withForm,
+    [MapperKind.INPUT_OBJECT_FIELD]: withForm,
+  });
+}
+
+/** Replaces the innermost type. */
+function withScalar(type: GraphQLInputType, scalar: GraphQLScalarType): GraphQLInputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(withScalar(type.ofType, scalar));
+  return isListType(type) ? new GraphQLList(withScalar(type.ofType, scalar)) : scalar;
 }
 
 /** An argument that is the id of an object. @param what the kind of object: `pet`. */
 export const IdOf = (what: string, name = 'id') => Arg(name, () => Id, { description: `The ${what}'s id.` });
-
-/** The default check of arguments: rejects identifiers that are not integers, at any depth. */
-export function refuseOtherIds(value: unknown): void {
-  if (value instanceof OtherId) refuse(INT64);
-  if (typeof value === 'object' && value !== null && !(value instanceof Date))
-    Object.values(value).forEach(refuseOtherIds);
-}
-
-/** Replaces {@link refuseOtherIds} as the check of arguments that accept all forms of identifiers. */
-export function acceptOtherIds(): void {}
 
 /** RFC 3339 date-times with an offset, in the years 1 to 9999; returned in UTC with milliseconds. */
 export const DateTime = new GraphQLScalarType<Date, string>({
@@ -102,13 +196,13 @@ function parseDate(parse: () => unknown): Date {
   try {
     return parse() as Date;
   } catch {
-    return refuse('DateTime must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00Z');
+    return refuse('must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00Z');
   }
 }
 
 function bounded(date: Date): Date {
   const year = date.getUTCFullYear();
-  return year >= 1 && year <= 9999 ? date : refuse('DateTime must be in the years 1 to 9999');
+  return year >= 1 && year <= 9999 ? date : refuse('must be in the years 1 to 9999');
 }
 
 /** A `parseLiteral` whose errors carry the location of the rejected literal. */
@@ -123,6 +217,8 @@ function literal<T>(read: (node: ValueNode) => T): (node: ValueNode) => T {
   };
 }
 
+const BAD = 'BAD_USER_INPUT';
+
 function refuse(message: string): never {
-  throw new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+  throw new GraphQLError(message, { extensions: { code: BAD, fault: { message, rule: 'TYPE' } satisfies Fault } });
 }

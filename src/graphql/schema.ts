@@ -16,7 +16,7 @@ import type { ChangeEvent, EventFilter } from '../events/hub';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
 import { enforceRateLimits } from './rate-limit-directive';
-import { type IdForm, refuseOtherIds, withIdForms } from './scalars';
+import { type IdForm, withIdForms } from './scalars';
 
 /** The parts of a schema. */
 export interface SchemaParts {
@@ -48,8 +48,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
     buildSchemaSync({
       resolvers: classes,
       container: instances,
-      // The default check of all arguments.
-      validateFn: refuseOtherIds,
+      validate: false,
       pubSub: {
         subscribe: (topic, filter) => subscribe(topic, filter as EventFilter),
         publish: () => undefined,

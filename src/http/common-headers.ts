@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { Catalogue } from '../errors/codes';
-import { helpLink, type Problem } from '../errors/errors';
+import { helpLink, type Problem, retryAfterOf } from '../errors/errors';
 import { type LimitStatus, limitProblem } from '../rate-limit/limit-status';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
 import { errorAnswer } from './error-handling';
-import { RETRY_AFTER, type RequestsInProgress } from './requests-in-progress';
+import type { RequestsInProgress } from './requests-in-progress';
 
 /** The `Vary` header: the request headers that responses depend on. */
 export const VARY = 'Accept, Authorization, Origin, X-API-Key';
@@ -23,8 +23,6 @@ export const CONSTANT_HEADERS = {
   vary: VARY,
 } as const;
 
-/** `Retry-After` in seconds for a response with the status 503, or for a GraphQL response with an error of this status. */
-const UNAVAILABLE_RETRY_AFTER = '5';
 /** `WWW-Authenticate` for a request without a key. Only requests with a key get an error code (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="petstore"';
 const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
@@ -102,10 +100,9 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
     if (limitStatus) reply.headers(rateLimitHeaders(limitStatus, now()));
     // Health checks, pages and preflights succeed even if the caller is limited or banned. Then there is nothing to retry.
     if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
-    const isUnavailable = statusCode === 503 || request.observation?.worst?.status === 503;
-    // The limits on requests in progress, unread responses and look-ups of keys may allow a request again within a second.
-    if (statusCode === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER);
-    if (isUnavailable && !reply.hasHeader('retry-after')) reply.header('retry-after', UNAVAILABLE_RETRY_AFTER);
+    const problem = request.rejection ?? request.observation?.worst;
+    const retryAfter = problem && retryAfterOf(problem);
+    if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter);
     if (statusCode >= 400) linkToHelp(reply, payload, errors);
     if (statusCode === 401) reply.header('www-authenticate', challengeOf(request));
     done(null, payload);

@@ -11,7 +11,7 @@ import { type UnsentResponse, UnsentResponses } from './unsent-responses';
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;
 /** `Retry-After` in seconds for a caller at its limit. */
-export const RETRY_AFTER = 1;
+const RETRY_AFTER = 1;
 
 /** Maximum event loop lag in milliseconds. Requests are rejected while the lag is greater. */
 const MAX_LAG_MS = 1000;

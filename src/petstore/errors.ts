@@ -1,5 +1,5 @@
 import type { ErrorEntry } from '../errors/codes';
-import { type ErrorDetail, ExpectedError } from '../errors/errors';
+import { type ErrorDetail, ExpectedError, type Fault } from '../errors/errors';
 
 /** The error codes of the petstore's own rules. */
 export const PETSTORE_ERRORS = {
@@ -8,6 +8,10 @@ export const PETSTORE_ERRORS = {
     why: 'Fewer units are in stock than the order asks for. The stock is unchanged.',
     fix: 'Order fewer units (`details` says how many are in stock), or try again when `inventoryChanged` reports a larger stock.',
     message: 'Fewer than 2 units of pet 1 are in stock.',
+    rules: {
+      EXCEEDS_STOCK:
+        'Only `available` units can be taken: the stock, and the units that the order to update has taken already.',
+    },
   },
   ORDER_COMPLETE: {
     status: 409,
@@ -34,4 +38,10 @@ export class PetstoreError extends ExpectedError {
   constructor(code: keyof typeof PETSTORE_ERRORS, message: string, details?: readonly ErrorDetail[]) {
     super(code, PETSTORE_ERRORS[code].status, message, details);
   }
+}
+
+/** @param available the units that can be taken; `undefined` if unknown. */
+export function exceedsStock(available: number | undefined): Fault {
+  if (available === undefined) return { message: 'exceeds the stock', rule: 'EXCEEDS_STOCK' };
+  return { message: `exceeds the stock: ${available}`, rule: 'EXCEEDS_STOCK', params: { available } };
 }

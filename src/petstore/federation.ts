@@ -1,13 +1,14 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { concatAST, GraphQLScalarType, type GraphQLSchema, graphqlSync, parse } from 'graphql';
 import { Arg, Ctx, createUnionType, Field, ObjectType, Query, Resolver } from 'type-graphql';
-import { badInput, type ErrorDetail, OperationRejection } from '../errors/errors';
+import { badInput, type ErrorDetail, type Fault, OperationRejection } from '../errors/errors';
+import { notOfForm, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized } from '../graphql/cost-directives';
 import { Errors, RateLimited, RequiresScope } from '../graphql/directives';
 import { printed } from '../graphql/printed-schema';
-import { acceptOtherIds, Id, INT64_RULE } from '../graphql/scalars';
+import { type AnyId, Id, idFault, NOT_AN_ID } from '../graphql/scalars';
 import { buildSchema, type SchemaParts } from '../graphql/schema';
 import { SelectedByType } from '../graphql/selected';
 import { NODE_TYPES, type NodeType, type RowReference, type SelectionOf, type TypedRow, type TypedRows } from './nodes';
@@ -29,20 +30,20 @@ function referencesIn(representations: readonly unknown[]): RowReference[] {
   const faults: ErrorDetail[] = [];
   const references = representations.flatMap((representation, index): RowReference[] => {
     const { __typename, ...fields } = (representation ?? {}) as Readonly<Record<string, unknown>>;
-    const refuse = (field: string, message: string) => {
-      faults.push({ path: `representations.${index}.${field}`, message });
+    const refuse = (field: string, fault: Fault) => {
+      faults.push({ path: `representations.${index}.${field}`, ...fault });
       return [];
     };
     const type = NODE_TYPES.find((each) => each === __typename);
-    if (!type) return refuse('__typename', `must be one of ${NODE_TYPES.join(', ')}`);
+    if (!type) return refuse('__typename', notOfForm(`one of ${NODE_TYPES.join(', ')}`));
     const id = parseId(fields[KEYS[type]]);
-    return typeof id === 'bigint' ? [{ type, id }] : refuse(KEYS[type], INT64_RULE);
+    return typeof id === 'bigint' ? [{ type, id }] : refuse(KEYS[type], idFault(id) ?? NOT_AN_ID);
   });
   if (faults.length) throw badInput(...faults);
   return references;
 }
 
-function parseId(value: unknown): unknown {
+function parseId(value: unknown): AnyId | undefined {
   try {
     return Id.parseValue(value);
   } catch {
@@ -92,16 +93,13 @@ class EntityResolver {
   _entities(
     @Arg('representations', () => [Representation], {
       description: `At most ${MAX_PAGE} representations.`,
-      validateFn: acceptOtherIds,
     })
     representations: unknown[],
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
     if (representations.length > MAX_PAGE)
-      throw new OperationRejection(
-        badInput({ path: 'representations', message: `must have at most ${MAX_PAGE} items` }),
-      );
+      throw new OperationRejection(badInput({ path: 'representations', ...tooLong(MAX_PAGE, 'items') }));
     return this.rows.find(session, referencesIn(representations), selectionOf);
   }
 }

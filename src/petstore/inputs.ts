@@ -21,8 +21,9 @@ export class NewPet {
   @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
   categoryId!: bigint;
 
-  @Field(() => PetStatus, nullable("The pet's status; `available` by default."))
-  status?: PetStatus | null;
+  @NotNull()
+  @Field(() => PetStatus, nullable("The pet's status; `available` by default, and cannot be null."))
+  status?: PetStatus;
 }
 
 @JsonSchema({ example: { status: 'sold' } })
@@ -69,21 +70,26 @@ export class CategoryUpdate {
 }
 
 @InputType({
-  description: 'An order to place. All fields are optional. The order takes stock if it has a pet and a quantity.',
+  description:
+    'An order to place. Omit a field to leave it out; null is rejected. The order takes stock if it has a pet and a quantity.',
 })
 export class NewOrder {
-  @Field(() => Id, nullable('ID of the pet in the order.'))
-  petId?: bigint | null;
+  @NotNull()
+  @Field(() => Id, nullable('ID of the pet in the order; cannot be null.'))
+  petId?: bigint;
 
+  @NotNull()
   @Quantity()
-  @Field(() => Int, nullable('Number of units ordered, {bounds}.'))
-  quantity?: number | null;
+  @Field(() => Int, nullable('Number of units ordered, {bounds}; cannot be null.'))
+  quantity?: number;
 
-  @Field(() => DateTime, nullable('Expected or actual ship date; returned in UTC with milliseconds.'))
-  shipDate?: Date | null;
+  @NotNull()
+  @Field(() => DateTime, nullable('Expected or actual ship date; cannot be null. Returned in UTC with milliseconds.'))
+  shipDate?: Date;
 
-  @Field(() => Boolean, nullable('Whether the order has been fulfilled; false by default.'))
-  complete?: boolean | null;
+  @NotNull()
+  @Field(() => Boolean, nullable('Whether the order has been fulfilled; false by default, and cannot be null.'))
+  complete?: boolean;
 }
 
 @JsonSchema({ example: { complete: true } })

@@ -3,12 +3,12 @@ import { Arg, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graph
 import type { Session } from '../database/database';
 import type { FieldSelection } from '../database/reading/selection';
 import { badInput } from '../errors/errors';
-import { MAX_INT64 } from '../errors/inputs';
+import { MAX_INT64, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized } from '../graphql/cost-directives';
 import { Errors, nullable, RateLimited, RequiresScope } from '../graphql/directives';
-import { type AnyId, acceptOtherIds, Id, type IdForm, OtherId } from '../graphql/scalars';
+import { type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { SelectedByType } from '../graphql/selected';
 import type { Repository } from '../rest/domain';
 import { Node } from './types';
@@ -46,11 +46,13 @@ class NodeId extends OtherId {
   }
 }
 
-/** The form of node ids. Only some arguments of the type `ID` accept node ids. */
+/** The form of node ids. */
 export const NODE_ID: IdForm = {
+  type: idOfForm('NodeId'),
   description: '`nodeId`s are opaque',
-  rule: 'a nodeId if the field accepts nodeIds',
+  rule: 'a nodeId',
   parse: NodeId.parse,
+  fits: (id) => id instanceof NodeId,
 };
 
 /** A reference to a row of any type. */
@@ -106,15 +108,11 @@ export class NodeResolver {
   @Errors('BAD_USER_INPUT')
   @Query(() => Node, nullable('The object with this `nodeId`; null if there is none.'))
   async node(
-    @Arg('id', () => Id, { description: 'A `nodeId`.', validateFn: acceptOtherIds }) id: AnyId,
+    @Arg('id', () => NODE_ID.type, { description: 'A `nodeId`.' }) id: NodeId,
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
-    const [found] = await this.rows.find(
-      session,
-      nodeIdsIn([id], () => 'id'),
-      selectionOf,
-    );
+    const [found] = await this.rows.find(session, [id], selectionOf);
     return found;
   }
 
@@ -128,33 +126,16 @@ export class NodeResolver {
       'The objects with these `nodeId`s, in the same order; null in place of each object that does not exist.',
   })
   nodes(
-    @Arg('ids', () => [Id], { description: `At most ${MAX_PAGE} \`nodeId\`s.`, validateFn: acceptOtherIds })
-    ids: AnyId[],
+    @Arg('ids', () => [NODE_ID.type], { description: `At most ${MAX_PAGE} \`nodeId\`s.` }) ids: NodeId[],
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
-    if (ids.length > MAX_PAGE) throw badInput({ path: 'ids', message: `must have at most ${MAX_PAGE} items` });
-    return this.rows.find(
-      session,
-      nodeIdsIn(ids, (index) => `ids.${index}`),
-      selectionOf,
-    );
+    if (ids.length > MAX_PAGE) throw badInput({ path: 'ids', ...tooLong(MAX_PAGE, 'items') });
+    return this.rows.find(session, ids, selectionOf);
   }
 
   @FieldResolver()
   nodeId(@Root() row: { id?: bigint; petId?: bigint }, @Info() { parentType }: GraphQLResolveInfo): string {
     return new NodeId(parentType.name as NodeType, (row.id ?? row.petId) as bigint).toString();
   }
-}
-
-/**
- * Checks that all ids are node ids.
- * @param pathOf returns the path of an id in error messages.
- * @throws ProblemError `BAD_USER_INPUT` that lists every id that is not a node id.
- */
-function nodeIdsIn(ids: readonly AnyId[], pathOf: (index: number) => string): NodeId[] {
-  const nodeIds = ids.filter((id) => id instanceof NodeId);
-  if (nodeIds.length === ids.length) return nodeIds;
-  const wrong = ids.flatMap((id, index) => (id instanceof NodeId ? [] : [pathOf(index)]));
-  throw badInput(...wrong.map((path) => ({ path, message: 'must be a nodeId' })));
 }

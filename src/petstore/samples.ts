@@ -63,7 +63,7 @@ async function loadSampleData(
     const complete = random() < 0.65;
     const hasDate = complete || random() < 0.75;
     const days = complete ? -1 - draw(180) : 1 + draw(42);
-    const shipDate = hasDate ? new Date(OPENING + (days * 24 + draw(10)) * HOUR_MS).toISOString() : null;
+    const shipDate = hasDate ? new Date(OPENING + (days * 24 + draw(10)) * HOUR_MS).toISOString() : undefined;
     return { input: { petId: pick(petIds), quantity: 1 + draw(5, 3), shipDate, complete } };
   });
   await mutate(PLACE_ORDER, newOrders);

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Catalogue } from '../errors/codes';
+import type { Catalogue, ErrorEntry } from '../errors/codes';
 
 const INTRODUCTION = `# Errors
 
@@ -17,10 +17,16 @@ A response with status 400 or higher links to its code here, unless its errors h
 export function errorsGuide(catalogue: Catalogue): string {
   const parts = [INTRODUCTION];
   let group: number | undefined;
-  for (const [code, { status, why, fix, message }] of catalogue) {
+  for (const [code, { status, why, fix, message, rules }] of catalogue) {
     if (status !== group) parts.push(`## ${status} ${STATUS_CODES[status]}\n`);
     group = status;
     parts.push(`### ${code}\n\n${why}\n\n**What to do:** ${fix}\n\n> ${message.replace(/[<>]/g, '\\$&')}\n`);
+    if (rules) parts.push(rulesTable(rules));
   }
   return parts.join('\n');
+}
+
+function rulesTable(rules: NonNullable<ErrorEntry['rules']>): string {
+  const rows = Object.entries(rules).map(([rule, meaning]) => `| \`${rule}\` | ${meaning} |`);
+  return ['| `rule` in `details` | meaning |', '| --- | --- |', ...rows, ''].join('\n');
 }

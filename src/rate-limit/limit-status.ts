@@ -97,9 +97,14 @@ export function limitProblem(limitStatus: LimitStatus): Problem | undefined {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   const retry = `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
   if (verdict === 'limited')
-    return { code: 'RATE_LIMITED', status: 429, message: `${EXCEEDED[inForce.name](inForce.limit)} ${retry}` };
+    return {
+      code: 'RATE_LIMITED',
+      status: 429,
+      message: `${EXCEEDED[inForce.name](inForce.limit)} ${retry}`,
+      retryAfter: seconds,
+    };
   const message = `Banned until ${new Date(bannedUntil).toISOString()} after too many rejected requests. ${retry}`;
-  return { code: 'KEY_BANNED', status: 429, message };
+  return { code: 'KEY_BANNED', status: 429, message, retryAfter: seconds };
 }
 
 const EXCEEDED = {

@@ -4,7 +4,7 @@ import { emptyBody, type Precondition, ProblemError } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
 import type { Api, IdempotencyRequest, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
-import { IDEMPOTENCY_KEY, idempotencyHeaders } from '../graphql/idempotency';
+import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
 import { preconditionOf } from './if-match';
 import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
@@ -102,7 +102,7 @@ function run(
   const precondition = route.isConditional ? preconditionOf(request.headers['if-match'], route) : undefined;
   const operation = startOperation(request, REST_API, idempotency, precondition);
   return executor.run(route.document, null, variables, operation).then((outcome) => {
-    if (outcome.replayed !== undefined) reply.headers(idempotencyHeaders(outcome));
+    if (outcome.replayed) reply.headers(REPLAYED);
     return sendResult(route, outcome.body, request, reply);
   });
 }
@@ -120,17 +120,17 @@ function datesOf({ since, sunset }: Deprecation) {
  * has no such headers.
  */
 function annotationOf(route: PreparedRoute): FastifyContextConfig['annotate'] {
-  const { deprecation, stability, runsOnce } = route;
-  if (!deprecation && !stability && !runsOnce) return undefined;
+  const { deprecation, stability } = route;
+  if (!deprecation && !stability) return undefined;
   const dates = deprecation && datesOf(deprecation);
   const documentation = `<${documentationOf(route)}>; rel="deprecation"; type="text/html"`;
   const linkOf = deprecation && filler(`<${deprecation.successor}>; rel="successor-version", ${documentation}`);
   return (request, reply) => {
-    const { params, query, headers } = request as RestRequest;
+    const { params, query } = request as RestRequest;
     if (dates && linkOf) reply.headers(dates).header('link', linkOf(params));
     if (stability) {
       const isUsed = stability.parameter === undefined || Object.hasOwn(query, stability.parameter);
       if (isUsed) reply.header('x-stability', stability.level);
-    } else if (runsOnce && headers[IDEMPOTENCY_KEY] !== undefined) reply.header('x-stability', 'experimental');
+    }
   };
 }

@@ -16,7 +16,8 @@ import {
   type VariableDefinitionNode,
   valueFromAST,
 } from 'graphql';
-import { integerRule, type OperationSource, placesOf, type Rule, ruleOf } from '../errors/inputs';
+import type { Fault } from '../errors/errors';
+import { type OperationSource, outOfRange, placesOf, type Rule, ruleOf } from '../errors/inputs';
 import { type Method, methodAndPath, pathParameters, type RestRoute } from './rest-route';
 import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-formats';
 
@@ -49,6 +50,8 @@ export interface Input {
   readonly sorts?: Sorts;
   /** The error message for a value that does not fit the type. */
   readonly mustBe: string;
+  /** The fault of an integer that does not fit the type; `undefined` if the input is not an integer. */
+  readonly range?: Fault;
   readonly read: Read;
 }
 
@@ -155,7 +158,14 @@ function formatOf(element: Element, type: GraphQLInputType, readerOf: typeof jso
   const named = getNamedType(type);
   const rule = ruleOf(element);
   if (!isInputObjectType(named))
-    return { element, type, rule, mustBe: mustBe(named, rule), read: readerOf(named.name) };
+    return {
+      element,
+      type,
+      rule,
+      mustBe: mustBe(named, rule),
+      range: rangeOf(named, rule),
+      read: readerOf(named.name),
+    };
   const sorts = sortsOf(named);
   const read = (raw: unknown) => sorts.orders.get(String(raw)) ?? raw;
   return { element, type, rule, sorts, mustBe: oneOf([...sorts.orders.keys()]), read };
@@ -163,10 +173,14 @@ function formatOf(element: Element, type: GraphQLInputType, readerOf: typeof jso
 
 function mustBe(type: GraphQLNamedType, rule: Rule): string {
   if (isEnumType(type)) return oneOf(type.getValues().map(({ name }) => name));
-  const { minimum, maximum } = { ...INT32, ...rule };
   const scalar = SCALARS[type.name];
   if (!scalar) throw new Error(`REST has no inputs of the type ${type.name}`);
-  return scalar.mustBe ?? integerRule(minimum, maximum);
+  return scalar.mustBe ?? rangeOf(type, rule)?.message ?? '';
+}
+
+function rangeOf(type: GraphQLNamedType, rule: Rule): Fault | undefined {
+  const { minimum, maximum } = { ...INT32, ...rule };
+  return type.name === 'Int' ? outOfRange(minimum, maximum) : undefined;
 }
 
 function oneOf(values: string[]): string {

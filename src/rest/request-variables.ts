@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { coerceInputValue, type GraphQLInputType } from 'graphql';
+import { coerceInputValue, type GraphQLInputType, getNamedType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
-import { badInput, type ErrorDetail } from '../errors/errors';
-import { faultsOf, typeErrors } from '../errors/inputs';
+import { badInput, type ErrorDetail, type Fault } from '../errors/errors';
+import { dependsOnPosition, faultsOf, MISSING, notOfForm, typeErrors } from '../errors/inputs';
 import type { Variables } from '../graphql/context';
 import type { Body, Input } from './inputs';
 import type { PreparedRoute } from './prepared-route';
@@ -29,7 +29,7 @@ export function variablesOf({ inputs, identity }: PreparedRoute, request: RestRe
   if (body) {
     if (body.variable !== undefined) reading.variables[body.variable] = {};
     if (isObject(request.body)) readBody(reading, body, request.body, identity, request.params);
-    else reading.refuse('body', 'must be a JSON object');
+    else reading.refuse('body', notOfForm('a JSON object'));
   }
   if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
   return reading.variables;
@@ -40,17 +40,20 @@ class Reading {
   readonly variables: Record<string, unknown> = {};
   readonly details: ErrorDetail[] = [];
 
-  take({ name, type, rule, variable, field, read, mustBe }: Input, raw: unknown): void {
+  take({ name, type, rule, variable, field, read, element, mustBe, range }: Input, raw: unknown): void {
     const given = read(raw);
     const value = coerced(type, given);
-    if (value === undefined) for (const { path } of typeErrors(type, given, name)) this.refuse(path, mustBe);
-    else for (const message of faultsOf(rule, given)) this.refuse(name, message);
+    const faults =
+      value === undefined || dependsOnPosition(getNamedType(type)) ? typeErrors(type, given, name, [element]) : [];
+    const fault = range && Number.isInteger(given) ? range : { message: mustBe };
+    for (const each of faults) this.refuse(each.path, { ...each, ...fault });
+    if (!faults.length) for (const fault of faultsOf(rule, given)) this.refuse(name, fault);
     if (field === undefined) this.variables[variable] = value;
     else (this.variables[variable] as Record<string, unknown>)[field] = value;
   }
 
-  refuse(path: string, message: string): void {
-    this.details.push({ path, message });
+  refuse(path: string, fault: Fault): void {
+    this.details.push({ path, ...fault });
   }
 }
 
@@ -67,8 +70,8 @@ function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: 
   for (const name in query) {
     const raw = query[name];
     const input = inputs.get(name);
-    if (!input) reading.refuse(name, 'is not a parameter of this operation');
-    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, 'must not be repeated');
+    if (!input) reading.refuse(name, { message: 'is not a parameter of this operation' });
+    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, { message: 'must not be repeated' });
     else reading.take(input, raw);
   }
 }
@@ -83,12 +86,11 @@ function readBody(
   for (const [name, raw] of Object.entries(given)) {
     const input = inputs.get(name);
     if (name === identity.field) readIdentity(reading, identity, raw, path);
-    else if (!input) reading.refuse(name, `is not a field of ${type.name}`);
-    else if (raw === null && input.required) reading.refuse(name, 'must not be null');
-    else if (raw !== null || isPatch) reading.take(input, raw);
+    else if (!input) reading.refuse(name, { message: `is not a field of ${type.name}` });
+    else if (raw === null && input.required) reading.refuse(name, { ...MISSING, message: 'must not be null' });
+    else if (raw !== null || isPatch || input.rule.nullable === false) reading.take(input, raw);
   }
-  for (const [name, { required }] of inputs)
-    if (required && !Object.hasOwn(given, name)) reading.refuse(name, 'is required');
+  for (const [name, { required }] of inputs) if (required && !Object.hasOwn(given, name)) reading.refuse(name, MISSING);
 }
 
 function readIdentity(
@@ -99,7 +101,7 @@ function readIdentity(
 ): void {
   if (!parameter) return;
   const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];
-  if (!isEqual) reading.refuse(field, `must be omitted or equal to ${parameter} in the path`);
+  if (!isEqual) reading.refuse(field, { message: `must be omitted or equal to ${parameter} in the path` });
 }
 
 function isObject(body: unknown): body is object {

@@ -43,12 +43,12 @@ export function sendResult(
 function resultOf({ payload, errorPaths }: PreparedRoute, { errors, data }: FormattedExecutionResult): unknown {
   const [error] = errors ?? [];
   if (error) {
-    const { code, status, details, requestId } = error.extensions as unknown as Problem;
-    const renamed = details?.map(({ path, message }) => ({ path: errorPaths.get(path) ?? path, message }));
+    const { code, status, details, requestId, retryAfter } = error.extensions as unknown as Problem;
+    const renamed = details?.map((detail) => ({ ...detail, path: errorPaths.get(detail.path) ?? detail.path }));
     // The message of BAD_USER_INPUT lists the details, so it is created again from the renamed details. Other messages stay
     // unchanged.
     if (renamed && code === 'BAD_USER_INPUT') throw badInput(...renamed);
-    throw new ExpectedError(code, status, error.message, renamed, requestId);
+    throw new ExpectedError(code, status, error.message, renamed, requestId, retryAfter);
   }
   let result: unknown = data;
   for (const key of payload.keys) result = (result as Readonly<Record<string, unknown>> | null | undefined)?.[key];

@@ -19,8 +19,7 @@ export interface Scalar {
  * serialized with support for bigints.
  */
 const MAXIMUM = MAX_INT64 as unknown as number;
-const INT = /^-?(0|[1-9][0-9]{0,9})$/;
-const INTEGER = /^[1-9][0-9]{0,18}$/;
+const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 
 export const INT32 = { type: 'integer', format: 'int32', minimum: -MAX_INT32 - 1, maximum: MAX_INT32 } as const;
 
@@ -32,11 +31,11 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
     fromText: (text) => (INTEGER.test(text) ? text : Number.NaN),
     // Accepts only a JSON number without a fraction or an exponent. A string of digits is invalid.
     fromJson: (raw) => {
-      if (isLosslessNumber(raw)) return INTEGER.test(raw.value) ? BigInt(raw.value) : Number.NaN;
+      if (isLosslessNumber(raw)) return INTEGER.test(raw.value) ? raw.value : Number.NaN;
       return typeof raw === 'number' ? raw : Number.NaN;
     },
   },
-  Int: { schema: INT32, fromText: (text) => (INT.test(text) ? Number(text) : text) },
+  Int: { schema: INT32, fromText: (text) => (INTEGER.test(text) ? Number(text) : text) },
   String: { schema: { type: 'string' }, mustBe: 'must be a string' },
   Boolean: {
     schema: { type: 'boolean' },

@@ -28,7 +28,7 @@ test('a field with several decorators has the rules of all decorators', () => {
   expect(name && ruleOf(name)).toEqual({ nullable: false, trimmed: true, minLength: 1, maxLength: 255 });
   const update = { name: null } as unknown as ToyUpdate;
   expect(() => checkInput(ToyUpdate, update)).toThrow(
-    'input.name: must not be null; omit it to keep the current value',
+    'input.name: must not be null; omit it instead',
   );
 });
 

@@ -64,7 +64,7 @@ class Description {
     const { name, response, at } = described;
     if (!response) return [`${name} declares no ${status}`];
     const faults = [
-      ...this.headerFaults(response, headers),
+      ...this.headerFaults(response, at, headers),
       ...this.bodyFaults(response, at, String(headers['content-type'] ?? ''), method === 'HEAD' ? '' : text),
     ];
     return faults.map((fault) => `${name} ${status}: ${fault}`);
@@ -93,9 +93,9 @@ class Description {
     return { name: 'Response to invalid HTTP', response, at };
   }
 
-  private headerFaults({ headers = {} }: OpenAPIV3.ResponseObject, received: RestAnswer['headers']) {
+  private headerFaults({ headers = {} }: OpenAPIV3.ResponseObject, of: string[], received: RestAnswer['headers']) {
     const declared = Object.entries(headers).flatMap(([name, value]) => {
-      const [header, at] = this.resolve<OpenAPIV3.HeaderObject>(value, []);
+      const [header, at] = this.resolve<OpenAPIV3.HeaderObject>(value, [...of, 'headers', name]);
       const text = received[name.toLowerCase()];
       if (text === undefined) return header?.required ? [`${name} is missing`] : [];
       const { type } = (header?.schema ?? {}) as OpenAPIV3.SchemaObject;

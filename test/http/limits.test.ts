@@ -264,7 +264,7 @@ test('an operation over the rate limit runs no field and uses no quota; a retry 
   for (let times = 0; times < 2; times++) {
     const { status, json, told } = await ask(gateway, mutation, { headers });
     const message = 'This plan allows 3 requests per minute. Try again in 55 seconds.';
-    const extensions = { code: 'RATE_LIMITED', status: 429, requestId: expect.any(String) };
+    const extensions = { code: 'RATE_LIMITED', status: 429, retryAfter: 55, requestId: expect.any(String) };
     expect([status, json]).toEqual([429, { errors: [{ message, extensions }] }]);
     expect(told).toMatchObject({ remaining: 2, retryAfter: 55, windows: { day: { r: 999 } } });
   }

@@ -128,8 +128,8 @@ function graphqlClient(gateway: () => Gateway, { type, fields, ...resource }: Re
   };
 }
 
-function withoutInput({ path, message }: Detail): Detail {
-  return { path: path.replace(/^input\./, ''), message };
+function withoutInput(detail: Detail): Detail {
+  return { ...detail, path: detail.path.replace(/^input\./, '') };
 }
 
 function restClient(gateway: () => Gateway, { type, fields, path }: Resource): Client {
@@ -181,4 +181,6 @@ function restClient(gateway: () => Gateway, { type, fields, path }: Resource): C
 interface Detail {
   path: string;
   message: string;
+  rule?: string;
+  params?: object;
 }

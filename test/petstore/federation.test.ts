@@ -107,7 +107,7 @@ describe('entities', () => {
     const representations = [wrong, pet('1'), wrong];
     const { code, status, details } = await refusalOf(subgraph, ENTITIES, { representations });
     expect([code, status]).toEqual(['BAD_USER_INPUT', 400]);
-    expect(details).toEqual([0, 2].map((index) => ({ path: `representations.${index}.${field}`, message })));
+    expect(details).toMatchObject([0, 2].map((index) => ({ path: `representations.${index}.${field}`, message })));
   });
 
   test('are all rejected if a representation is null, or if there are more than a hundred representations', async () => {

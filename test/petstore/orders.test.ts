@@ -34,7 +34,6 @@ describe.each(INTERFACES)('over %s', (name) => {
   describe('placing an order with', () => {
     test.each<[string, object, object, number]>([
       ['no fields', {}, {}, 3],
-      ['null for every field', { petId: null, quantity: null, shipDate: null, complete: null }, {}, 3],
       ['a pet without a quantity', { petId: 1 }, { petId: '1' }, 3],
       ['a quantity without a pet', { quantity: MOST }, { quantity: MOST }, 3],
       ['units of a pet whose stock is not tracked', { petId: 2, quantity: MOST }, { petId: '2', quantity: MOST }, 3],

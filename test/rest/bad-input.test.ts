@@ -26,7 +26,7 @@ const ONCE = 'must not be repeated';
 const UNKNOWN = 'is not a parameter of this operation';
 const OBJECT = 'must be a JSON object';
 const NULL = 'must not be null';
-const KEEP = 'must not be null; omit it to keep the current value';
+const KEEP = 'must not be null; omit it instead';
 const QUANTITY = 'must be an integer from 1 to 2147483647';
 const sort = (...fields: string[]) => `must be one of ${fields.flatMap((field) => [field, `-${field}`]).join(', ')}`;
 const atMost = (length: number) => `must have at most ${length} characters`;

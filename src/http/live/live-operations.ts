@@ -189,11 +189,15 @@ export function aboutToEnd(): ProblemError {
   return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Reconnect.');
 }
 
+/**
+ * `Retry-After` in seconds for a caller with too many live operations or connections. It is a guess, since they may last for
+ * any time.
+ */
+const RETRY_AFTER = 5;
+
 export function tooMany(most: number): ProblemError {
-  return new ProblemError(
-    'RATE_LIMITED',
-    `At most ${most} live operations and ${most} WebSocket connections are allowed at once.`,
-  );
+  const message = `At most ${most} live operations and ${most} WebSocket connections are allowed at once.`;
+  return new ProblemError('RATE_LIMITED', message, undefined, undefined, RETRY_AFTER);
 }
 
 /** @throws ProblemError if the parameters are malformed. */

@@ -56,9 +56,6 @@ export async function streamRoute(
     const result = await live.run(sent, startGraphQLOperation(request), credentialOf(request), isSafe);
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && result.status !== 200) {
-      // The limit on concurrent operations has no window, so the time at which a retry succeeds is unknown. 5 seconds is a
-      // guess.
-      if (result.status === 429) reply.header('retry-after', '5');
       if (result.status === 405) reply.header('allow', 'POST');
       return reply
         .code(result.status)

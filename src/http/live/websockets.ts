@@ -132,10 +132,7 @@ export class WebSockets {
     // If the client has disconnected, stop here: no `close` event would release the slot that is taken below.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
     const leave = live.connections.take(request.caller.id);
-    if (!leave) {
-      reply.header('retry-after', '5');
-      throw tooMany(live.connections.most);
-    }
+    if (!leave) throw tooMany(live.connections.most);
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
       // Omits the constant headers. They are about content, and the response to an upgrade has no content.

@@ -9,7 +9,7 @@ import { notFound, type Precondition, refusing, requireUnchanged, unknownReferen
 import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
 import { type Connection, type Listed, type PageArgs, readConnection, readConnections } from '../../graphql/connection';
-import { PetstoreError } from '../errors';
+import { exceedsStock, PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
 import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
 
@@ -127,8 +127,11 @@ export class OrderService {
 }
 
 /** The current stock for an order that was rejected; `undefined` if the stock is sufficient by now, or is not tracked. */
-async function stockBelow(session: Session, { petId, quantity }: NewOrder): Promise<number | undefined> {
-  if (petId == null) return undefined;
+async function stockBelow(
+  session: Session,
+  { petId, quantity }: Pick<Order, 'petId' | 'quantity'>,
+): Promise<number | undefined> {
+  if (petId === null) return undefined;
   const stock = (await selectByIds(session, INVENTORY, [petId])).get(petId)?.quantity;
   return stock !== undefined && stock < (quantity ?? 0) ? stock : undefined;
 }
@@ -179,7 +182,7 @@ async function moveReservation(
 
 /** @param stock the available units; `undefined` if unknown. */
 function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'>, stock?: number): PetstoreError {
-  const details = [{ path: 'input.quantity', message: `exceeds the stock${stock === undefined ? '' : `: ${stock}`}` }];
+  const details = [{ path: 'input.quantity', ...exceedsStock(stock) }];
   return new PetstoreError('INSUFFICIENT_STOCK', `Fewer than ${quantity} units of pet ${petId} are in stock.`, details);
 }
 

@@ -2,12 +2,13 @@ import { STATUS_CODES } from 'node:http';
 import type { OpenAPIV3 } from 'openapi-types';
 import { type Catalogue, codesByStatus, ERRORS, type ErrorCode } from '../../errors/codes';
 import type { PreparedRoute } from '../prepared-route';
-import { annotationHeaderNames, type HeaderName, headersOf } from './response-headers';
+import { annotationHeaderNames, HEADERS, type HeaderName, headersOf } from './response-headers';
 import { REQUEST_EXAMPLE, ref, type Schema } from './values';
 
 type Response = OpenAPIV3.ResponseObject;
 
 const OTHER = 'OtherError';
+const RETRY_AFTER = { ...HEADERS['Retry-After'], required: false };
 
 const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
@@ -97,7 +98,11 @@ function errorResponse(
   const extra = EXTRA_HEADERS[entries[0]?.status ?? 0];
   return {
     description: codes.map((code, index) => `\`${code}\`: ${entries[index]?.why}`).join('\n\n'),
-    headers: headersOf('Link', ...(extra ? [extra] : []), ...annotations),
+    headers: {
+      ...headersOf('Link', ...(extra ? [extra] : []), ...annotations),
+      // The other codes of this status have no `Retry-After`.
+      ...(extra !== 'Retry-After' && entries.some(({ retryAfter }) => retryAfter) && { 'Retry-After': RETRY_AFTER }),
+    },
     content: contentOf(codes, catalogue),
   };
 }
@@ -120,7 +125,8 @@ function otherError(catalogue: Catalogue): Response {
 
 function exampleOf(code: string, catalogue: Catalogue): object {
   const { message, status } = catalogue.get(code) ?? {};
-  const details = code === 'BAD_USER_INPUT' && { details: [{ path: 'name', message: 'must not be empty' }] };
+  const detail = { path: 'name', message: 'must not be empty', rule: 'TOO_SHORT', params: { min: 1 } };
+  const details = code === 'BAD_USER_INPUT' && { details: [detail] };
   return { code, message, status, ...details, requestId: REQUEST_EXAMPLE };
 }
 

@@ -62,7 +62,6 @@ const SHARED: Readonly<Record<string, Parameter>> = {
     description:
       'Makes the request safe to retry: for 24 hours, the same request from the same caller with the same key gets the response of the first request, and changes nothing. 1 to 255 visible ASCII characters, such as a new UUID.',
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source, maxLength: 512 },
-    'x-stability': 'experimental',
   },
 };
 

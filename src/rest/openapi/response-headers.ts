@@ -96,9 +96,9 @@ export function headersOf(...more: HeaderName[]): Record<string, OpenAPIV3.Refer
 }
 
 /** The names of the deprecation and stability headers that all responses of an operation have. */
-export function annotationHeaderNames({ runsOnce, deprecation, stability }: PreparedRoute): HeaderName[] {
+export function annotationHeaderNames({ deprecation, stability }: PreparedRoute): HeaderName[] {
   return [
     ...(deprecation ? (['Deprecation', 'Sunset', 'Link'] as const) : []),
-    ...(stability || runsOnce ? (['X-Stability'] as const) : []),
+    ...(stability ? (['X-Stability'] as const) : []),
   ];
 }

@@ -9,7 +9,7 @@ import {
   isObjectType,
   isRequiredInputField,
 } from 'graphql';
-import type { Catalogue } from '../../errors/codes';
+import { type Catalogue, rulesOf } from '../../errors/codes';
 import { type Element, ruleOf } from '../../errors/inputs';
 import type { SelectedField } from '../../graphql/cost';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
@@ -77,12 +77,12 @@ function addEnum(schemas: Schemas, type: GraphQLNamedType): void {
 }
 
 /** The schema of a request body. A field that is also in the payload has the same example as in the payload. */
-function bodySchema({ type, isPatch }: Body, payload: Payload): Schema {
+function bodySchema({ type }: Body, payload: Payload): Schema {
   const shown = payload.type.getFields();
   const members = Object.values(type.getFields()).map((field) => ({
     field,
     example: exampleOf(shown[field.name] ?? field),
-    canBeNull: isPatch && !isNonNullType(field.type) && ruleOf(field).nullable !== false,
+    canBeNull: !isNonNullType(field.type) && ruleOf(field).nullable !== false,
   }));
   const required = members.filter(({ field }) => isRequiredInputField(field)).map(({ field }) => field.name);
   return {
@@ -181,9 +181,25 @@ export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'E
       message: {
         type: 'string',
         maxLength: MAX_TEXT,
-        description: 'The rule that the value breaks',
+        description: 'What is wrong, in words',
         example: 'must not be empty',
+      },
+      rule: {
+        type: 'string',
+        enum: [...rulesOf(catalogue).keys()],
+        description: `The rule that the value breaks, for programs; absent for all other faults.\n\n${meaningsOf(catalogue)}`,
+        example: 'TOO_SHORT',
+      },
+      params: {
+        type: 'object',
+        description: 'The values of the rule, such as `max`; absent if the rule has none',
+        additionalProperties: { type: 'integer', format: 'int64' },
+        example: { min: 1 },
       },
     },
   },
 });
+
+function meaningsOf(catalogue: Catalogue): string {
+  return Array.from(rulesOf(catalogue), ([rule, meaning]) => `- \`${rule}\`: ${meaning}`).join('\n');
+}
