@@ -1,15 +1,14 @@
 import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { FieldSelection } from '../database/reading/selection';
 import { badInput } from '../errors/errors';
 import { notOfForm } from '../errors/inputs';
 import { requireScope } from '../graphql/admission';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
-import { Paged, Sized } from '../graphql/cost-directives';
+import { Paged, Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../graphql/directives';
 import { type AnyId, DateTime } from '../graphql/scalars';
-import { Selected } from '../graphql/selected';
 import { subjectOfAddress } from '../rate-limit/client-address';
+import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { keyCaller, type StoredKey } from './account';
 import { type ApiKeyService, GRACE, listKeys } from './api-key-service';
@@ -141,15 +140,24 @@ export class ApiKeyResolver {
     return this.limits.liftBan(address);
   }
 
+  @Weighs(WEIGHTS.statement)
   @FieldResolver(() => RateLimit, { description: "The key's remaining quota." })
-  async rateLimit(@Root() key: StoredKey, @Ctx() { countedFields }: Context): Promise<RateLimit> {
-    return rateLimitOf(await this.limits.peek(keyCaller(key)), key.plan, countedFields);
+  async rateLimit(@Root() key: StoredKey, @Ctx() context: Context): Promise<RateLimit> {
+    return rateLimitOf(await this.statusOf(key, context), key.plan, context.countedFields);
   }
 
+  @Weighs(WEIGHTS.statement)
   @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if the key is not banned.'))
-  async bannedUntil(@Root() key: StoredKey) {
-    const { bannedUntil } = await this.limits.peek(keyCaller(key));
+  async bannedUntil(@Root() key: StoredKey, @Ctx() context: Context) {
+    const { bannedUntil } = await this.statusOf(key, context);
     return bannedUntil === undefined ? null : new Date(bannedUntil);
+  }
+
+  /** The status of a key's limits, read once for all fields of the key. */
+  private async statusOf(key: StoredKey, { loaders }: Context): Promise<LimitStatus> {
+    const read = async (keys: readonly StoredKey[]) =>
+      new Map(await Promise.all(keys.map(async (each) => [each, await this.limits.peek(keyCaller(each))] as const)));
+    return (await loaders.load('limits', key, read)) as LimitStatus;
   }
 
   @Sized('days', DEFAULT_DAYS)
@@ -161,11 +169,10 @@ export class ApiKeyResolver {
   usageOf(
     @Root() { id }: StoredKey,
     @Args(() => UsageArgs) { days }: UsageArgs,
-    @Ctx() { request, loaders }: Context,
-    @Selected() selection: FieldSelection,
-  ): Promise<UsageDay[] | undefined> {
-    const { session, caller } = request;
+    @Ctx() context: Context,
+  ): Promise<readonly UsageDay[]> {
+    const { caller } = context.request;
     if (caller.keyId !== id) requireScope(caller, 'ADMIN');
-    return loaders.load(selection, id, (ids: readonly string[]) => this.usage.daily(session, ids, days));
+    return this.usage.daily(context, id, days);
   }
 }

@@ -30,11 +30,9 @@ export class ViewerResolver {
     description:
       "The usage of the caller's API key by day, today last. Without a key the list is empty, since anonymous callers are counted together.",
   })
-  async usageOf(@Args(() => UsageArgs) { days }: UsageArgs, @Ctx() { request }: Context): Promise<UsageDay[]> {
-    const { session, caller } = request;
-    const ids = caller.keyId === undefined ? [] : [caller.keyId];
-    const usage = await this.usage.daily(session, ids, days);
-    return ids.flatMap((id) => usage.get(id) ?? []);
+  async usageOf(@Args(() => UsageArgs) { days }: UsageArgs, @Ctx() context: Context): Promise<readonly UsageDay[]> {
+    const { keyId } = context.request.caller;
+    return this.usage.daily(context, keyId, days);
   }
 }
 

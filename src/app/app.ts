@@ -231,9 +231,10 @@ function createExecutor(
   const { REQUEST_TIMEOUT_MS: limitMs } = config;
   return new Executor(schema, {
     queue,
-    openEventSession: () =>
+    openEventSession: (visibility) =>
       database.sessionFor({
         callerId: EVENTS,
+        visibility,
         deadline: new Deadline(limitMs),
         maxStatementBytes: maxStatementBytes(config),
       }),
@@ -361,10 +362,10 @@ async function openEvents(
   return { hub, relay };
 }
 
-async function createRelay(url: string, hub: Hub, { tables }: Domains, logger: FastifyBaseLogger): Promise<RedisRelay> {
+async function createRelay(url: string, hub: Hub, { topics }: Domains, logger: FastifyBaseLogger): Promise<RedisRelay> {
   const [publisher, subscriber] = await Promise.all([connectForEvents(url), connectForEvents(url)]);
   return new RedisRelay(publisher, subscriber, {
-    columns: tables.flatMap((table) => Object.entries(table.columns)),
+    topics,
     notify: hub.notify,
     hasSubscribers: () => hub.subscribers > 0,
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),

@@ -1,3 +1,5 @@
+import type { Visibility } from './visibility';
+
 /** Timers of deadlines are rounded up to a multiple of this many milliseconds. */
 const TICK_MS = 10;
 
@@ -88,4 +90,6 @@ export interface Requester {
   readonly deadline: Deadline;
   /** Maximum size in bytes of the rows that one statement may read for a caller's selection. Unlimited by default. */
   readonly maxStatementBytes?: number;
+  /** The visible rows of tables whose rows have owners. Rows without an owner by default. */
+  readonly visibility?: Visibility;
 }

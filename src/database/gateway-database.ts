@@ -2,6 +2,7 @@ import type { Change, ChangeListener, Database, PoolLoad, Session, Statement, Tr
 import { Deadline, type Requester } from './deadline';
 import type { Prisma } from './generated/client';
 import { retrying } from './retries';
+import { ALL_ROWS } from './visibility';
 
 /** The caller id of the service's own statements. */
 const SERVICE = '';
@@ -25,7 +26,7 @@ export class GatewayDatabase implements Database {
   }
 
   get requester(): Requester {
-    return { callerId: SERVICE, deadline: new Deadline(this.requestTimeoutMs) };
+    return { callerId: SERVICE, deadline: new Deadline(this.requestTimeoutMs), visibility: ALL_ROWS };
   }
 
   sessionFor(requester: Requester): Session {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Session, Statement } from './database';
+import type { Session } from './database';
+import { Values } from './reading/statement-values';
+import { columnOf, type Table } from './reading/table';
 import { statement } from './statement';
 
 /**
@@ -15,22 +17,36 @@ const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isM
 /** Columns of one table, by field name. */
 type Columns = Record<string, { readonly sql: string; readonly type: string }>;
 
-/** A statement that locks rows of a table and reads them. */
+/** Locks rows of a table and reads them. */
 export interface RowLock<Row> {
-  readonly statement: Statement;
+  /** @returns the SQL, whose first parameter is the ids. */
+  sqlFor(values: Values): string;
   /** Never set; only declares the type of the rows. */
   readonly row?: Row;
 }
 
-/** @param strength the mode of the row locks (PostgreSQL documentation, 13.3.2). */
+/**
+ * A lock does not find rows that the session does not see.
+ * @param strength the mode of the row locks (PostgreSQL documentation, 13.3.2).
+ * @param columns the columns to read; by default the columns of the table.
+ */
 export function rowLock<Row>(
-  columns: Columns & Record<keyof Row, unknown>,
-  id: keyof Row & string,
+  table: Pick<Table<never>, 'name' | 'idField' | 'owner' | 'columns'>,
   strength: 'update' | 'no key update',
+  columns: Columns & Record<keyof Row, unknown> = table.columns as Columns & Record<keyof Row, unknown>,
 ): RowLock<Row> {
-  const { sql } = columns[id] as Columns[string];
-  const text = `select ${selected(columns)} from ${tableOf(columns)} where ${sql} = any($1::bigint[]) order by ${sql} for ${strength}`;
-  return { statement: statement(text) };
+  const id = columnOf(table, table.idField);
+  const known = new Map<string, string>();
+  return {
+    sqlFor(values) {
+      let sql = known.get(values.visible);
+      if (sql === undefined) {
+        sql = `select ${selected(columns)} from ${values.from(table)} where ${id} = any($1::bigint[]) order by ${id} for ${strength}`;
+        known.set(values.visible, sql);
+      }
+      return sql;
+    },
+  };
 }
 
 /**
@@ -39,7 +55,9 @@ export function rowLock<Row>(
  * @returns the existing rows. Rows that are inserted later are not locked.
  */
 export function lockRows<Row>(transaction: Session, lock: RowLock<Row>, ids: readonly bigint[]): Promise<Row[]> {
-  return transaction.query<Row>(lock.statement, [ids]);
+  const values = new Values(transaction);
+  values.list.push(ids);
+  return transaction.query<Row>(statement(values.complete(lock.sqlFor(values))), values.list);
 }
 
 /** Locks a row until the transaction ends. @returns the row, if it exists. */
@@ -96,10 +114,4 @@ function selected(columns: Columns): string {
 /** The name of a column without its table: `category_id` for `pets.category_id`. */
 function nameOf({ sql }: Columns[string]): string {
   return sql.slice(sql.indexOf('.') + 1);
-}
-
-/** The table of the columns: `pets` for `pets.category_id`. */
-function tableOf(columns: Columns): string {
-  const [column] = Object.values(columns);
-  return column?.sql.split('.')[0] ?? '';
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Change, ChangeListener } from '../database/database';
-import type { Column } from '../database/reading/table';
+import type { Table } from '../database/reading/table';
 import { heartbeat } from '../redis/heartbeat';
 import { assertAccepted } from '../redis/rejections';
 
 export interface RedisRelayOptions {
-  /** The columns of all tables, by field. Decoding needs their types, since JSON has no 64-bit integers and no times. */
-  readonly columns: readonly (readonly [field: string, Column])[];
+  /** The tables of the topics. Decoding needs the kinds of their columns, since JSON has no 64-bit integers and no times. */
+  readonly topics: Readonly<Record<string, Table<object>>>;
   /** Receives the changes made by other instances. */
   readonly notify: ChangeListener;
   /** Whether this instance has subscribers. Without subscribers, messages are not decoded. */
@@ -41,8 +41,6 @@ export class RedisRelay {
   private readonly own = `{"from":"${randomUUID()}"`;
   private unsent: Change[] = [];
   private readonly heartbeats: (() => void)[];
-  private readonly ids: ReadonlySet<string>;
-  private readonly times: ReadonlySet<string>;
 
   /**
    * @param subscriber a separate connection, since a subscribed connection cannot publish. `close` closes both connections.
@@ -57,10 +55,6 @@ export class RedisRelay {
     subscriber.on('message', (_channel, text) => this.receive(text));
     subscriber.on('ready', () => void this.listen());
     subscriber.on('close', () => this.setState('alone'));
-    const fieldsOf = (...kinds: Column['kind'][]) =>
-      new Set(options.columns.flatMap(([field, { kind }]) => (kinds.includes(kind) ? field : [])));
-    this.ids = fieldsOf('id');
-    this.times = fieldsOf('timestamp', 'date');
     const { pingMs = PING_MS } = options;
     this.heartbeats = [publisher, subscriber].map((redis) => heartbeat(redis, pingMs));
   }
@@ -124,12 +118,11 @@ export class RedisRelay {
   /** Decodes a message. A message that cannot be decoded comes from another version of the gateway, and is ignored. */
   private decode(text: string): readonly Change[] {
     try {
-      const { changes } = JSON.parse(text, (name, value: unknown) => {
-        if (typeof value !== 'string') return value;
-        if (this.ids.has(name)) return BigInt(value);
-        return this.times.has(name) ? new Date(value) : value;
+      const { changes } = JSON.parse(text) as { changes: readonly EncodedChange[] };
+      return changes.map(({ id, before, ...change }) => {
+        const table = this.options.topics[change.topic];
+        return { ...change, id: BigInt(id), ...(before && { before: table ? decodeRow(table, before) : before }) };
       });
-      return Array.isArray(changes) ? changes : [];
     } catch {
       return [];
     }
@@ -140,6 +133,22 @@ export class RedisRelay {
     this.state = state;
     if (this.isStarted) this.options.onState(state);
   }
+}
+
+type Encoded = Readonly<Record<string, unknown>>;
+type EncodedChange = Omit<Change, 'id' | 'before'> & { readonly id: string; readonly before?: Encoded };
+
+/** Decodes a row, and the related rows in it. */
+function decodeRow({ columns, relations }: Table<object>, row: Encoded): object {
+  const fields = Object.entries(row).map(([name, value]) => {
+    const related = relations[name]?.table();
+    if (related && value !== null) return [name, decodeRow(related, value as Encoded)];
+    if (typeof value !== 'string') return [name, value];
+    const kind = columns[name]?.kind;
+    if (kind === 'id') return [name, BigInt(value)];
+    return [name, kind === 'timestamp' || kind === 'date' ? new Date(value) : value];
+  });
+  return Object.fromEntries(fields);
 }
 
 function encode(changes: readonly Change[]): string {

@@ -1,5 +1,8 @@
 import { Extensions, Subscription } from 'type-graphql';
-import type { ChangeEvent } from '../events/hub';
+import { isVisible, type Table } from '../database/reading/table';
+import { UNOWNED_ROWS, type Visibility } from '../database/visibility';
+import type { ChangeEvent, EventFilter } from '../events/hub';
+import type { Context } from './context';
 import { enumOf } from './enums';
 
 export const ChangeKind = enumOf('ChangeKind', 'The kind of a change.', {
@@ -22,12 +25,30 @@ export function Changes<Row extends object, Filter extends object>(
     filterOf,
   }: { description: string; filterOf: (filter: Filter) => (event: ChangeEvent<Row>) => boolean },
 ): MethodDecorator {
-  // type-graphql calls `pubSub.subscribe(topic, topicId)`. Here the topic id is the predicate that selects events.
-  const topicId = ({ args }: { args: { filter?: Filter | null } }) => filterOf(args.filter ?? ({} as Filter));
+  // type-graphql calls `pubSub.subscribe(topic, topicId)`. Here the topic id selects events.
+  const topicId = ({ args, context }: { args: { filter?: Filter | null }; context: Context }): EventSelection => {
+    const filter = filterOf(args.filter ?? ({} as Filter)) as EventFilter;
+    return { filter, visibility: context.session.requester.visibility };
+  };
   return (prototype, method, descriptor) => {
     Subscription(type, { topics: topic, topicId, description })(prototype, method, descriptor);
     Extensions({ topic })(prototype, method, descriptor);
   };
+}
+
+/** The events of a topic that a subscriber receives. */
+export interface EventSelection {
+  readonly filter: EventFilter;
+  readonly visibility: Visibility | undefined;
+}
+
+/** A filter that passes only events whose row the subscriber sees. @param table the table of the topic's rows. */
+export function visibleEvents(
+  table: Table<object>,
+  { filter, visibility = UNOWNED_ROWS }: EventSelection,
+): EventFilter {
+  if (!table.owner) return filter;
+  return (event) => isVisible(table, event.row, visibility) && filter(event);
 }
 
 /** Whether a value equals the wanted value. An omitted filter matches every value. */

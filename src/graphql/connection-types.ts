@@ -1,7 +1,7 @@
-import { type ClassType, Field, Int, ObjectType } from 'type-graphql';
+import { Args, type ClassType, Field, Int, ObjectType } from 'type-graphql';
 import { MOST_COUNTED } from '../database/reading/count';
 import type { Connection } from './connection';
-import { WEIGHTS, Weighs } from './cost-directives';
+import { Paged, WEIGHTS, Weighs } from './cost-directives';
 import { nullable } from './directives';
 import { CountRelation } from './enums';
 
@@ -61,4 +61,20 @@ export function connectionOf<Node extends object>(NodeType: ClassType<Node>, nam
     totalCountRelation!: () => Promise<keyof typeof CountRelation>;
   }
   return ConnectionType;
+}
+
+/**
+ * Declares a field that returns one page of the rows in `Table.pages`. Its resolver is made from this declaration.
+ * @param args the class of its arguments.
+ */
+export function PageOf(
+  connection: () => ClassType,
+  args: () => ClassType,
+  description: string,
+): (prototype: object, name: string) => void {
+  return (prototype, name) => {
+    Paged('first', 'last')(prototype, name, {});
+    Field(connection, { description })(prototype, name);
+    Args(args)(prototype, name, 0);
+  };
 }

@@ -64,14 +64,23 @@ export interface OperationRequest {
   readonly precondition?: Precondition;
 }
 
+/** What resolvers need to know about their operation. */
+export interface Executed {
+  /** The number of requests that the operation is charged for. */
+  readonly countedFields: number;
+  /** Whether the operation only reads, so that loaded rows stay valid until its end. */
+  readonly isQuery?: boolean;
+  /** The selections of all rows, by the place of their field (declared-fields.ts). By default, rows are read whole. */
+  readonly selections?: ReadonlyMap<string, FieldSelection>;
+}
+
 /** The context value of one execution of an operation. */
 export class Context {
   private made: Loaders | undefined;
 
   constructor(
     readonly request: OperationRequest,
-    /** The number of requests that the operation is charged for. */
-    readonly countedFields: number,
+    private readonly operation: Executed,
     /** The session for the operation's statements. If the operation has an idempotency key, this is a transaction. */
     readonly session: Session,
     /** The queries of the pages that are nested in leaves (leaves.ts). */
@@ -80,10 +89,22 @@ export class Context {
     readonly eventLoaders?: Loaders,
   ) {}
 
+  get countedFields(): number {
+    return this.operation.countedFields;
+  }
+
   /** Created on demand, since most operations load no related rows. */
   get loaders(): Loaders {
-    this.made ??= this.eventLoaders ?? new Loaders();
+    this.made ??= this.eventLoaders ?? new Loaders(this.operation.isQuery);
     return this.made;
+  }
+
+  /**
+   * What to read of the rows at a place. The rows of an event are read whole, since subscribers with different selections share
+   * them.
+   */
+  selectionAt(place: string): FieldSelection | undefined {
+    return this.eventLoaders ? undefined : this.operation.selections?.get(place);
   }
 }
 
@@ -91,23 +112,23 @@ export class Context {
 export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 /**
- * The data loaders of one operation. There is a loader for each selection of a relation. All parent rows of a selection need
- * the same arguments and columns, so one statement reads the related rows of all parent rows.
+ * The data loaders of one operation. There is one loader for each relation, and for the pages of a relation one for each set
+ * of arguments. So one statement reads the related rows of all parent rows, however often the relation is selected.
  */
 export class Loaders {
-  private readonly byPlace = new Map<FieldSelection, DataLoader<unknown, unknown>>();
+  private readonly byPlace = new Map<string, DataLoader<unknown, unknown>>();
 
   /** @param cache whether loaded values are reused. In a mutation, reused values could be stale in the next root field. */
   constructor(private readonly cache = false) {}
 
   /**
-   * Loads the value of `key` in one batch with the other keys of the same selection.
-   * @param place the selection.
+   * Loads the value of `key` in one batch with the other keys of the same place.
+   * @param place the name of what is loaded, such as `Pet.category`.
    * @param required the name of the value for the error message. Set only if the value must exist.
    * @throws ProblemError `NOT_FOUND` if a required value does not exist.
    */
   load<Value, Key = bigint>(
-    place: FieldSelection,
+    place: string,
     key: Key,
     batch: Batch<Value, Key>,
     required?: string,

@@ -20,7 +20,7 @@ export const WEIGHTS = {
   /** A text of up to 2,000 characters. */
   text: 10,
   /** A database statement, or the part of a statement that reads the page of one parent. */
-  connection: 20,
+  statement: 20,
   filter: 10,
   /** Searching for a text inside stored texts. */
   search: 1000,
@@ -32,7 +32,7 @@ export const WEIGHTS = {
 export const Paged =
   (...slicingArguments: string[]): MethodDecorator =>
   (prototype, name, descriptor) => {
-    Weighs(WEIGHTS.connection)(prototype, name, descriptor);
+    Weighs(WEIGHTS.statement)(prototype, name, descriptor);
     Directive(
       `@listSize(assumedSize: ${DEFAULT_PAGE}, slicingArguments: ${JSON.stringify(slicingArguments)}, ` +
         'sizedFields: ["edges", "nodes"], requireOneSlicingArgument: false)',

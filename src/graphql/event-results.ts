@@ -1,5 +1,6 @@
 import type { Session } from '../database/database';
 import { Deadline, Ended } from '../database/deadline';
+import type { Visibility } from '../database/visibility';
 import { TooSlow } from '../events/feed';
 import { Loaders } from './context';
 
@@ -21,6 +22,8 @@ export interface EventWork<Result> {
   /** Identifies the work. Subscribers with the same work get the same result. */
   readonly key: string;
   readonly callerId: string;
+  /** The rows that the subscriber sees. Only subscribers that see the same rows share a session and loaders. */
+  readonly visibility: Visibility;
   /**
    * Waits for the caller's turn. @returns a promise if the work must wait.
    * @throws Ended if the deadline ends first.
@@ -28,6 +31,8 @@ export interface EventWork<Result> {
   enter(deadline: Deadline): unknown;
   compute(reads: EventReads): Promise<Result>;
 }
+
+type OpenSession = (visibility: Visibility) => Session;
 
 /** Computations that started within this time share their session, in milliseconds. Later ones get its full time limit. */
 const SHARED_MS = 1_000;
@@ -42,11 +47,11 @@ export class EventResults<Result> {
   private readonly events = new WeakMap<object, ResultsOfEvent<Result>>();
 
   /**
-   * @param open returns a session of the service.
+   * @param open returns a session of the service that sees these rows.
    * @param waitMs how long work may wait for its caller's turn, in milliseconds.
    */
   constructor(
-    private readonly open: () => Session,
+    private readonly open: OpenSession,
     private readonly waitMs: number,
   ) {}
 
@@ -66,10 +71,11 @@ class ResultsOfEvent<Result> {
   private readonly started = new Map<string, Shared<Result>>();
   /** Work that waits for its caller's turn, by caller and key. */
   private readonly waiting = new Map<string, Shared<Result>>();
-  private reads: SharedReads | undefined;
+  /** By the visible rows, as JSON. */
+  private readonly reads = new Map<string, SharedReads>();
 
   constructor(
-    private readonly open: () => Session,
+    private readonly open: OpenSession,
     private readonly waitMs: number,
   ) {}
 
@@ -109,9 +115,11 @@ class ResultsOfEvent<Result> {
     return shared.join();
   }
 
-  private start({ key, compute }: EventWork<Result>): Computation<Result> {
-    if (!this.reads?.mayBeShared) this.reads = new SharedReads(this.open());
-    const { reads } = this;
+  private start({ key, visibility, compute }: EventWork<Result>): Computation<Result> {
+    const rows = JSON.stringify(visibility);
+    const known = this.reads.get(rows);
+    const reads = known?.mayBeShared ? known : new SharedReads(this.open(visibility));
+    this.reads.set(rows, reads);
     const shared = new Shared(
       compute(reads),
       () => reads.remove(shared),

@@ -12,9 +12,11 @@ import {
 import type { Session } from '../database/database';
 import type { Deadline } from '../database/deadline';
 import type { Nested } from '../database/reading/selection';
+import type { Visibility } from '../database/visibility';
 import { OperationRejection, ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
 import { type Admitted, type Analysed, admit, analyse } from './admission';
+import { visibilityOf } from './caller';
 import { Context, type OperationRequest, type Variables } from './context';
 import type { CostLimits } from './cost';
 import { EventResults } from './event-results';
@@ -32,8 +34,8 @@ export interface ExecutorOptions {
   now(): number;
   readonly costs: CostLimits;
   readonly queue: OperationQueue;
-  /** Returns a session in which the response to an event is computed. */
-  openEventSession(): Session;
+  /** Returns a session in which the response to an event is computed, and which sees these rows. */
+  openEventSession(visibility: Visibility): Session;
   /** How long the response to an event may wait until it is computed, in milliseconds. */
   readonly eventWaitMs: number;
   /** The tables whose rows can be read as JSON, by the name of their GraphQL type. */
@@ -96,8 +98,8 @@ export class Executor {
     } catch (problem) {
       return rejected(problem, analysed);
     }
-    const { countedFields } = admitted.analysis;
-    const context = new Context(request, countedFields, request.session);
+    const { analysis } = admitted;
+    const context = new Context(request, analysis, request.session);
     const source = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -117,13 +119,14 @@ export class Executor {
     const work = {
       key: resultKeyOf(admitted, sent),
       callerId,
+      visibility: visibilityOf(request.caller),
       enter: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, deadline }, admitted.cost),
     };
     const respondTo = (event: object) => {
       const { result, leave } = this.eventResults.find(event, {
         ...work,
         compute: ({ session, loaders }) =>
-          this.executeEvent(admitted, sent, new Context(request, countedFields, session, undefined, loaders), event),
+          this.executeEvent(admitted, sent, new Context(request, analysis, session, undefined, loaders), event),
       });
       const onProblem = (problem: unknown) => {
         if (problem instanceof TooSlow) throw problem;
@@ -216,7 +219,7 @@ export class Executor {
       document: hasLeaves ? leaves.document : operation.document,
       operationName: operation.name,
       variableValues: sent,
-      contextValue: new Context(request, analysis.countedFields, session, nested),
+      contextValue: new Context(request, analysis, session, nested),
     });
     const { kind } = operation;
     // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.
@@ -258,12 +261,13 @@ function rejected(problem: unknown, analysed: Analysed): Outcome {
 }
 
 /**
- * Identifies the response to an event. Subscribers with the same document, operation name, variables and scopes share one
- * response.
+ * Identifies the response to an event. Subscribers with the same document, operation name, variables, scopes and visible
+ * rows share one response.
  */
 function resultKeyOf({ operation, request }: Admitted, sent: Variables): string {
   const { document, name } = operation;
-  const parts = [document.loc?.source.body ?? print(document), name, sent, [...request.caller.scopes]];
+  const { caller } = request;
+  const parts = [document.loc?.source.body ?? print(document), name, sent, [...caller.scopes], visibilityOf(caller)];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 

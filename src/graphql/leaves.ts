@@ -14,7 +14,6 @@ import {
   isObjectType,
   Kind,
 } from 'graphql';
-import { isWritable } from '../database/reading/json-writer';
 import { isReadInOrder } from '../database/reading/page-statement';
 import {
   type EdgeMember,
@@ -31,13 +30,16 @@ import {
 } from '../database/reading/selection';
 import { idOrderOf, type Table } from '../database/reading/table';
 import type { OperationSource } from '../errors/inputs';
+import { isWritable } from './column-types';
 import { pageQuery } from './connection';
 import type { SelectedField, SelectedFields } from './cost';
+import { hasOwnResolver } from './declared-fields';
 import { type ListArgs, pageOf } from './page-args';
 
 /**
  * Replaces the plain root fields of queries by leaves. A root field is plain if PostgreSQL can write its whole subtree as
- * JSON. A leaf is a hidden field of a separate execution schema. It has the arguments and the resolver of the root field,
+ * JSON: every field below it is declared by a table, or read by the default resolver from a column whose value PostgreSQL
+ * writes as graphql-js does. A field with a resolver of its own is never part of a leaf. A leaf is a hidden field of a separate execution schema. It has the arguments and the resolver of the root field,
  * but the resolver returns JSON, so graphql-js completes only one value. Documents are validated against the schema without
  * leaves, so clients can neither select nor discover leaves.
  */
@@ -57,13 +59,16 @@ const Json = new GraphQLScalarType({
   },
 });
 
-/** The schema with a hidden leaf for each field of the type `Query` that returns rows of a table. */
+/**
+ * The schema with a hidden leaf for each field of the type `Query` that returns rows of a table, and whose resolver gets a
+ * selection.
+ */
 export function schemaWithLeaves(schema: GraphQLSchema, tables: Tables): GraphQLSchema {
   const query = schema.getQueryType();
   if (!query) return schema;
   const config = query.toConfig();
   const leaves = Object.entries(config.fields).flatMap(([name, field]) => {
-    if (!tableOf(field.type, tables)) return [];
+    if (!field.extensions?.isSelected || !tableOf(field.type, tables)) return [];
     return [[name + SUFFIX, { ...field, type: isNonNullType(field.type) ? new GraphQLNonNull(Json) : Json }] as const];
   });
   const fields = { ...config.fields, ...Object.fromEntries(leaves) };
@@ -170,7 +175,7 @@ class TreeReader {
   /** The selection of a root field; `undefined` if it is not plain. */
   selection({ field, selection }: SelectedField): LeafSelection | undefined {
     const table = tableOf(field.type, this.tables);
-    if (!table || !selection) return undefined;
+    if (!table || !selection || !field.extensions.isSelected) return undefined;
     const known = this.pages.length;
     try {
       return isPageType(field.type)
@@ -186,10 +191,10 @@ class TreeReader {
   private row(table: Table<object>, { fields }: SelectedFields): RowJson {
     const texts = new Set<string>();
     const members = fields.map((selected): RowMember => {
-      const { key, field, selection } = selected;
+      const { key, field, selection } = plain(selected);
       if (field.name === '__typename') return { kind: 'constant', key, constant: table.type };
       if (!selection) {
-        if (field.args.length || !isWritable(table, field.name) || texts.has(field.name)) throw NOT_PLAIN;
+        if (field.args.length || !isWritable(table, field) || texts.has(field.name)) throw NOT_PLAIN;
         // A text must not be selected under several aliases, since the database would write the text several times in every
         // row.
         if (table.columns[field.name]?.kind === 'text') texts.add(field.name);
@@ -213,7 +218,8 @@ class TreeReader {
   }
 
   private page(table: Table<object>, { fields }: SelectedFields): PageJson {
-    const members = fields.map(({ key, field, coordinate, selection }): PageMember => {
+    const members = fields.map((selected): PageMember => {
+      const { key, field, coordinate, selection } = plain(selected);
       const inside = selection?.fields ?? [];
       switch (field.name) {
         case '__typename':
@@ -235,7 +241,8 @@ class TreeReader {
     return { members };
   }
 
-  private edge(table: Table<object>, { key, field, coordinate, selection }: SelectedField): EdgeMember {
+  private edge(table: Table<object>, selected: SelectedField): EdgeMember {
+    const { key, field, coordinate, selection } = plain(selected);
     if (field.name === '__typename') return { kind: 'constant', key, constant: coordinate.split('.')[0] ?? '' };
     if (field.name === 'cursor') return { kind: 'cursor', key };
     if (field.name === 'node' && selection) return { kind: 'node', key, row: this.row(table, selection) };
@@ -243,7 +250,14 @@ class TreeReader {
   }
 }
 
-function pageInfoMember({ key, field, coordinate }: SelectedField): PageInfoMember {
+/** @throws NOT_PLAIN if the field has a resolver of its own. */
+function plain(selected: SelectedField): SelectedField {
+  if (hasOwnResolver(selected.field)) throw NOT_PLAIN;
+  return selected;
+}
+
+function pageInfoMember(selected: SelectedField): PageInfoMember {
+  const { key, field, coordinate } = plain(selected);
   const { name } = field;
   if (name === '__typename') return { kind: 'constant', key, constant: coordinate.split('.')[0] ?? '' };
   if (name === 'hasNextPage' || name === 'hasPreviousPage' || name === 'startCursor' || name === 'endCursor')

@@ -21,13 +21,14 @@ import {
   typeFromAST,
   visit,
 } from 'graphql';
-import type { JsonFormat } from '../database/reading/selection';
+import type { FieldSelection, JsonFormat } from '../database/reading/selection';
 import { dependsOnPosition, type Element, type OperationSource, placesOf, positionErrors } from '../errors/inputs';
 import type { Scope } from './caller';
 import type { Variables } from './context';
 import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
 import { isCounted, requiredScope, type StabilityLevel, stabilityOf } from './directives';
 import { type Rewritten, rewrite, type Tables } from './leaves';
+import { selectionsByPlace } from './row-selection';
 
 /** Maximum number of cached analyses of one operation. */
 const MAX_ANALYSES = 16;
@@ -131,6 +132,7 @@ export class Analysis {
   /** Whether the answer depends only on the schema: the operation selects only introspection, and has no variables. */
   readonly isIntrospection: boolean;
   private readonly rewritten = new Map<JsonFormat, Rewritten | undefined>();
+  private places: ReadonlyMap<string, FieldSelection> | undefined;
 
   /** @param conditions the values of the variables in `@skip` and `@include`. */
   constructor(
@@ -176,6 +178,16 @@ export class Analysis {
   /** The length of the document. */
   get characters(): number {
     return this.source.node.loc?.source.body.length ?? 0;
+  }
+
+  get isQuery(): boolean {
+    return this.source.node.operation === 'query';
+  }
+
+  /** The selections of all rows, by the place of their field (declared-fields.ts). */
+  get selections(): ReadonlyMap<string, FieldSelection> {
+    this.places ??= selectionsByPlace(this.root);
+    return this.places;
   }
 
   /** The lowest stability of the selected fields; `undefined` if all are stable. */

@@ -13,10 +13,13 @@ import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { Table } from '../database/reading/table';
 import type { Catalogue } from '../errors/codes';
 import type { ChangeEvent, EventFilter } from '../events/hub';
+import { type EventSelection, visibleEvents } from './changes';
+import { resolveDeclaredFields } from './declared-fields';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
 import { enforceRateLimits } from './rate-limit-directive';
 import { type IdForm, withIdForms } from './scalars';
+import { tableFaults } from './table-faults';
 
 /** The parts of a schema. */
 export interface SchemaParts {
@@ -29,8 +32,8 @@ export interface SchemaParts {
   readonly errors: Catalogue;
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics that {@link subscribe} accepts. */
-  readonly topics: readonly string[];
+  /** The topics that {@link subscribe} accepts, each with the table of its rows. */
+  readonly topics: Readonly<Record<string, Table<object>>>;
   /** The source of subscriptions: returns the changes of a topic that pass a filter. */
   subscribe(topic: string, filter: EventFilter): AsyncIterable<ChangeEvent>;
 }
@@ -42,7 +45,7 @@ type Constructor = new (...services: never[]) => object;
  * @throws Error that lists all mismatches between the schema and the tables or topics.
  */
 export function buildSchema(parts: SchemaParts): GraphQLSchema {
-  const { description, resolvers, idForms, errors, subscribe } = parts;
+  const { description, resolvers, idForms, errors, topics, subscribe } = parts;
   const instances = new Map(resolvers.map((resolver) => [resolver.constructor as Constructor, resolver]));
   const build = (classes: NonEmptyArray<Constructor>, skipCheck = false) =>
     buildSchemaSync({
@@ -50,7 +53,11 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       container: instances,
       validate: false,
       pubSub: {
-        subscribe: (topic, filter) => subscribe(topic, filter as EventFilter),
+        subscribe: (topic, selection) => {
+          const table = topics[topic];
+          if (!table) throw new Error(`no domain has the topic ${topic}`);
+          return subscribe(topic, visibleEvents(table, selection as EventSelection));
+        },
         publish: () => undefined,
       },
       skipCheck,
@@ -62,6 +69,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );
   const schema = inOrder(withIdForms(build(classes), idForms), order);
+  resolveDeclaredFields(schema, parts.tables);
   checkDomain(schema, parts);
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
 }
@@ -71,16 +79,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
  * @throws Error that lists all mismatches.
  */
 function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): void {
-  const faults: string[] = [];
-  for (const table of tables) {
-    const type = schema.getType(table.type);
-    if (!isObjectType(type))
-      faults.push(`the schema has no object type ${table.type}, which the table ${table.name} names`);
-    else
-      for (const name of [...Object.keys(table.relations), ...Object.keys(table.pages ?? {})])
-        if (!type.getFields()[name])
-          faults.push(`the type ${table.type} has no field ${name}, which the table ${table.name} has`);
-  }
+  const faults = tables.flatMap((table) => tableFaults(schema, table));
   const byType = new Map(tables.map((table) => [table.type, table]));
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     for (const field of Object.values(type.getFields())) {
@@ -94,7 +93,7 @@ function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): vo
     }
   }
   for (const { name, extensions } of Object.values(schema.getSubscriptionType()?.getFields() ?? {}))
-    if (!topics.includes(String(extensions.topic)))
+    if (!topics[String(extensions.topic)])
       faults.push(`no domain has the topic ${extensions.topic} of the subscription ${name}`);
   if (faults.length) throw new Error(faults.join('; '));
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Database } from '../database/database';
 import type { Deadline } from '../database/deadline';
-import type { Caller } from '../graphql/caller';
+import { type Caller, visibilityOf } from '../graphql/caller';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import type { Meter } from '../rate-limit/meter';
@@ -32,7 +32,8 @@ export function operationStarter({ database, errorLog, maxStatementBytes }: Star
     const { id: requestId, caller, meter, deadline } = incoming;
     const observer = new Observation(errorLog, requestId);
     incoming.observation = observer;
-    const session = database.sessionFor({ callerId: caller.id, deadline, maxStatementBytes });
+    const visibility = visibilityOf(caller);
+    const session = database.sessionFor({ callerId: caller.id, deadline, maxStatementBytes, visibility });
     return { session, caller, meter, requestId, observer, api, idempotency, precondition };
   };
 }

@@ -11,7 +11,7 @@ import { printed } from '../graphql/printed-schema';
 import { type AnyId, Id, idFault, NOT_AN_ID } from '../graphql/scalars';
 import { buildSchema, type SchemaParts } from '../graphql/schema';
 import { SelectedByType } from '../graphql/selected';
-import { NODE_TYPES, type NodeType, type RowReference, type SelectionOf, type TypedRow, type TypedRows } from './nodes';
+import { findRows, NODE_TYPES, type NodeType, type RowReference, type SelectionOf, type TypedRow } from './nodes';
 import { Category, InventoryItem, Order, Pet } from './types';
 
 /** The key field (`@key`) of each entity type. Other subgraphs refer to an entity by its key. */
@@ -72,10 +72,7 @@ class SubgraphService {
 /** Resolves `_service` and `_entities`, the root fields of a subgraph (Apollo Federation subgraph specification). */
 @Resolver()
 class EntityResolver {
-  constructor(
-    private readonly rows: TypedRows,
-    private readonly sdl: string,
-  ) {}
+  constructor(private readonly sdl: string) {}
 
   @Query(() => SubgraphService, { description: 'This subgraph, for composition. Uses no quota.' })
   _service(): SubgraphService {
@@ -100,7 +97,7 @@ class EntityResolver {
   ) {
     if (representations.length > MAX_PAGE)
       throw new OperationRejection(badInput({ path: 'representations', ...tooLong(MAX_PAGE, 'items') }));
-    return this.rows.find(session, referencesIn(representations), selectionOf);
+    return findRows(session, referencesIn(representations), selectionOf);
   }
 }
 
@@ -113,9 +110,9 @@ const FEDERATION = parse(`
 `);
 
 /** Builds the schema as a subgraph of Apollo Federation 2. */
-export function buildSubgraph(parts: SchemaParts, rows: TypedRows): GraphQLSchema {
+export function buildSubgraph(parts: SchemaParts): GraphQLSchema {
   const sdl = subgraphSdl(buildSchema(parts));
-  const schema = buildSchema({ ...parts, resolvers: [...parts.resolvers, new EntityResolver(rows, sdl)] });
+  const schema = buildSchema({ ...parts, resolvers: [...parts.resolvers, new EntityResolver(sdl)] });
   schema.extensions = { ...schema.extensions, sdl };
   return schema;
 }

@@ -31,17 +31,6 @@ const { pets, categories, inventory: stock } = COLUMNS;
 const { reserved: _, ...orders } = COLUMNS.orders;
 const inventory = { ...stock, status: pets.status };
 
-/**
- * Row locks by table. To avoid deadlocks, lock orders first, then inventory, then pets. The lock on a pet is stronger (`for
- * update`): while a pet is being deleted, no order or inventory entry may be added for the pet.
- */
-export const LOCK = {
-  category: rowLock<Category>(categories, 'id', 'no key update'),
-  pet: rowLock<Pet>(pets, 'id', 'update'),
-  order: rowLock<Order>(COLUMNS.orders, 'id', 'no key update'),
-  inventory: rowLock<Inventory>(stock, 'petId', 'no key update'),
-};
-
 export const PETS: Table<PetRow> = {
   name: 'pets',
   type: 'Pet',
@@ -110,3 +99,14 @@ export const INVENTORY: Table<InventoryRow> = {
 };
 
 export const TABLES = [PETS, CATEGORIES, ORDERS, INVENTORY] as readonly Table<object>[];
+
+/**
+ * Row locks by table. To avoid deadlocks, lock orders first, then inventory, then pets. The lock on a pet is stronger (`for
+ * update`): while a pet is being deleted, no order or inventory entry may be added for the pet.
+ */
+export const LOCK = {
+  category: rowLock<Category>(CATEGORIES, 'no key update'),
+  pet: rowLock<Pet>(PETS, 'update'),
+  order: rowLock<Order>(ORDERS, 'no key update', COLUMNS.orders),
+  inventory: rowLock<Inventory>(INVENTORY, 'no key update', stock),
+};

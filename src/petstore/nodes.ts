@@ -1,7 +1,8 @@
-import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, Query, Resolver } from 'type-graphql';
 import type { Session } from '../database/database';
+import { selectByIds } from '../database/reading/select';
 import type { FieldSelection } from '../database/reading/selection';
+import { encodeNodeId, type Table } from '../database/reading/table';
 import { badInput } from '../errors/errors';
 import { MAX_INT64, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
@@ -10,10 +11,13 @@ import { Sized } from '../graphql/cost-directives';
 import { Errors, nullable, RateLimited, RequiresScope } from '../graphql/directives';
 import { type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { SelectedByType } from '../graphql/selected';
-import type { Repository } from '../rest/domain';
+import { CATEGORIES, INVENTORY, ORDERS, PETS } from './model';
 import { Node } from './types';
 
-/** The types whose objects have a `nodeId`. */
+/** The types whose objects have a `nodeId`, with their tables. */
+const NODE_TABLES = { Pet: PETS, Category: CATEGORIES, Order: ORDERS, InventoryItem: INVENTORY } as unknown as Readonly<
+  Record<NodeType, Table<object>>
+>;
 export const NODE_TYPES = ['Pet', 'Category', 'Order', 'InventoryItem'] as const;
 
 export type NodeType = (typeof NODE_TYPES)[number];
@@ -22,7 +26,7 @@ const FORM = /^(\w+):([1-9][0-9]{0,18})$/;
 
 /**
  * An identifier that is unique across all types: the type and the int64 id (`Pet:7`), encoded as base64url. It is opaque to
- * clients. `database/reading` has an SQL expression that computes the same identifier.
+ * clients.
  */
 class NodeId extends OtherId {
   constructor(
@@ -42,7 +46,7 @@ class NodeId extends OtherId {
   }
 
   override toString(): string {
-    return Buffer.from(`${this.type}:${this.id}`).toString('base64url');
+    return encodeNodeId(this.type, this.id);
   }
 }
 
@@ -63,30 +67,25 @@ export interface RowReference {
 
 export type SelectionOf = (type: NodeType) => FieldSelection;
 
-/** Finds rows of several types by their references. */
-export class TypedRows {
-  constructor(private readonly repositories: Readonly<Record<NodeType, Repository>>) {}
-
-  /**
-   * Finds rows, with one statement per type.
-   * @returns the rows in the order of the references; `undefined` in place of each missing row.
-   */
-  async find(
-    session: Session,
-    references: readonly RowReference[],
-    selectionOf: SelectionOf,
-  ): Promise<(TypedRow | undefined)[]> {
-    const types = [...new Set(references.map(({ type }) => type))];
-    const reads = types.map(async (type) => {
-      const ids = references.flatMap((reference) => (reference.type === type ? reference.id : []));
-      return [type, await this.repositories[type].find(session, [...new Set(ids)], selectionOf(type))] as const;
-    });
-    const found = new Map(await Promise.all(reads));
-    return references.map(({ type, id }) => {
-      const row = found.get(type)?.get(id);
-      return row && typed(row, type);
-    });
-  }
+/**
+ * Finds rows of several types by their references, with one statement per type.
+ * @returns the rows in the order of the references; `undefined` in place of each missing row.
+ */
+export async function findRows(
+  session: Session,
+  references: readonly RowReference[],
+  selectionOf: SelectionOf,
+): Promise<(TypedRow | undefined)[]> {
+  const types = [...new Set(references.map(({ type }) => type))];
+  const reads = types.map(async (type) => {
+    const ids = references.flatMap((reference) => (reference.type === type ? reference.id : []));
+    return [type, await selectByIds(session, NODE_TABLES[type], [...new Set(ids)], selectionOf(type))] as const;
+  });
+  const found = new Map(await Promise.all(reads));
+  return references.map(({ type, id }) => {
+    const row = found.get(type)?.get(id);
+    return row && typed(row, type);
+  });
 }
 
 /** Adds the name of the type to a row, since rows are plain objects and GraphQL must know their type. */
@@ -99,10 +98,8 @@ export interface TypedRow {
   readonly __typename: NodeType;
 }
 
-@Resolver(() => Node)
+@Resolver()
 export class NodeResolver {
-  constructor(private readonly rows: TypedRows) {}
-
   @RateLimited()
   @RequiresScope('READ')
   @Errors('BAD_USER_INPUT')
@@ -112,7 +109,7 @@ export class NodeResolver {
     @Ctx() { session }: Context,
     @SelectedByType() selectionOf: SelectionOf,
   ) {
-    const [found] = await this.rows.find(session, [id], selectionOf);
+    const [found] = await findRows(session, [id], selectionOf);
     return found;
   }
 
@@ -131,11 +128,6 @@ export class NodeResolver {
     @SelectedByType() selectionOf: SelectionOf,
   ) {
     if (ids.length > MAX_PAGE) throw badInput({ path: 'ids', ...tooLong(MAX_PAGE, 'items') });
-    return this.rows.find(session, ids, selectionOf);
-  }
-
-  @FieldResolver()
-  nodeId(@Root() row: { id?: bigint; petId?: bigint }, @Info() { parentType }: GraphQLResolveInfo): string {
-    return new NodeId(parentType.name as NodeType, (row.id ?? row.petId) as bigint).toString();
+    return findRows(session, ids, selectionOf);
   }
 }

@@ -8,8 +8,8 @@ import { PETSTORE_ERRORS } from './errors';
 import { InventoryResolver } from './inventory/inventory-resolver';
 import { INVENTORY_ROUTES } from './inventory/inventory-routes';
 import { InventoryService } from './inventory/inventory-service';
-import { TABLES } from './model';
-import { NODE_ID, NodeResolver, TypedRows } from './nodes';
+import { INVENTORY, ORDERS, PETS, TABLES } from './model';
+import { NODE_ID, NodeResolver } from './nodes';
 import { OrderResolver } from './orders/order-resolver';
 import { ORDER_ROUTES } from './orders/order-routes';
 import { OrderService } from './orders/order-service';
@@ -20,19 +20,14 @@ import { SAMPLES } from './samples';
 
 /** The petstore as a domain. */
 export function createPetstore(): Domain {
-  const pets = new PetService();
-  const categories = new CategoryService();
-  const orders = new OrderService();
-  const inventory = new InventoryService();
-  const rows = new TypedRows({ Pet: pets, Category: categories, Order: orders, InventoryItem: inventory });
   return {
     name: 'petstore',
     resolvers: [
-      new PetResolver(pets, categories, orders, inventory),
-      new CategoryResolver(categories, pets),
-      new OrderResolver(orders, pets),
-      new InventoryResolver(inventory, pets),
-      new NodeResolver(rows),
+      new PetResolver(new PetService()),
+      new CategoryResolver(new CategoryService()),
+      new OrderResolver(new OrderService()),
+      new InventoryResolver(new InventoryService()),
+      new NodeResolver(),
       new ChangeResolver(),
     ],
     routes: [...PET_ROUTES, ...CATEGORY_ROUTES, ...ORDER_ROUTES, ...INVENTORY_ROUTES],
@@ -40,9 +35,9 @@ export function createPetstore(): Domain {
     errors: PETSTORE_ERRORS,
     idForms: [NODE_ID],
     tables: TABLES,
-    topics: { pet: pets, order: orders, inventory },
+    topics: { pet: PETS, order: ORDERS, inventory: INVENTORY } as Domain['topics'],
     samples: SAMPLES,
-    buildSubgraph: async (parts) => (await import('./federation.js')).buildSubgraph(parts, rows),
+    buildSubgraph: async (parts) => (await import('./federation.js')).buildSubgraph(parts),
     descriptions: {
       title: 'Petstore Gateway',
       schema: SCHEMA_DESCRIPTION,

@@ -1,12 +1,12 @@
 import { Field, Int, InterfaceType, ObjectType } from 'type-graphql';
 import { Count, Quantity } from '../graphql/bounds';
-import { connectionOf } from '../graphql/connection-types';
+import { connectionOf, PageOf } from '../graphql/connection-types';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { nullable } from '../graphql/directives';
 import { JsonSchema } from '../graphql/json-schema';
 import { DateTime, Id } from '../graphql/scalars';
 import { PetStatus } from './enums';
-import { Description, Name } from './inputs';
+import { Description, Name, OrderPageArgs, PetPageArgs } from './inputs';
 
 @InterfaceType({
   description:
@@ -37,6 +37,19 @@ export class Pet {
 
   @Field(() => Id, { description: 'ID of the category that the pet belongs to.' })
   categoryId!: bigint;
+
+  @Field(() => Category, { description: 'The category that the pet belongs to.' })
+  category?: object;
+
+  @Field(() => InventoryItem, nullable("The pet's stock; null if it is not tracked."))
+  inventory?: object | null;
+
+  @PageOf(
+    () => OrderConnection,
+    () => OrderPageArgs,
+    'Orders for this pet, one page at a time.',
+  )
+  orders?: object;
 }
 
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'A kind of pet.' })
@@ -54,6 +67,13 @@ export class Category {
   @Description()
   @Field(() => String, nullable('A short description of the category, {bounds}.'))
   description!: string | null;
+
+  @PageOf(
+    () => PetConnection,
+    () => PetPageArgs,
+    'The pets in this category, one page at a time.',
+  )
+  pets?: object;
 }
 
 @JsonSchema({ required: [] })
@@ -75,6 +95,9 @@ export class Order {
 
   @Field(() => Boolean, { description: 'Whether the order has been fulfilled.' })
   complete!: boolean;
+
+  @Field(() => Pet, nullable('The pet in the order.'))
+  pet?: object | null;
 }
 
 @ObjectType({
@@ -94,6 +117,9 @@ export class InventoryItem {
 
   @Field(() => PetStatus, { description: "The pet's status." })
   status!: PetStatus;
+
+  @Field(() => Pet, { description: 'The pet that the entry tracks.' })
+  pet?: object;
 }
 
 export const PetConnection = connectionOf(Pet, 'Pet', 'pets');

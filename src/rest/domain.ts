@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Session } from '../database/database';
-import type { FieldSelection } from '../database/reading/selection';
+import { selectByIds } from '../database/reading/select';
 import type { Table } from '../database/reading/table';
 import { catalogueOf, type ErrorEntry, isErrorCode } from '../errors/codes';
 import type { RowLoaders } from '../events/hub';
@@ -27,20 +27,14 @@ export interface Domain {
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of subscriptions, each with the repository of its current rows. */
-  readonly topics: Readonly<Record<string, Repository>>;
+  /** The topics of subscriptions, each with the table of its rows. */
+  readonly topics: Readonly<Record<string, Table<object>>>;
   /** The descriptions of the whole service. Exactly one domain must have descriptions. */
   readonly descriptions?: Descriptions;
   /** The sample data that `npm run seed` loads. At most one domain may have samples. */
   readonly samples?: Samples;
   /** Builds the schema as a subgraph of Apollo Federation. Called if the setting `SUBGRAPH` is true. */
   buildSubgraph?(parts: SchemaParts): Promise<GraphQLSchema>;
-}
-
-/** Finds rows of one type by their ids. Rows that do not exist are missing from the map. */
-export interface Repository {
-  /** @param selection what to read of each row; all columns by default. */
-  find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<ReadonlyMap<bigint, object>>;
 }
 
 /** Runs a GraphQL operation on a gateway, and returns its data. Errors reject the promise. */
@@ -98,12 +92,13 @@ export function combineDomains(domains: readonly Domain[]) {
   const [texts] = domains.flatMap(({ descriptions }) => descriptions ?? []);
   if (faults.length || !texts) throw new Error(faults.join('; '));
   const all = <T>(part: (domain: Domain) => readonly T[]) => domains.flatMap(part);
+  const topics: Domain['topics'] = Object.assign({}, ...domains.map(({ topics }) => topics));
   return {
     description: texts.schema,
     resolvers: all(({ resolvers }) => resolvers),
     idForms: all(({ idForms }) => idForms),
     tables: all(({ tables }) => tables),
-    topics: domains.flatMap(({ topics }) => Object.keys(topics)),
+    topics,
     errors: catalogueOf(Object.assign({}, ...domains.map(({ errors }) => errors))),
     rest: {
       title: texts.title,
@@ -112,10 +107,10 @@ export function combineDomains(domains: readonly Domain[]) {
       tags: Object.assign({}, ...domains.map(({ tags }) => tags)) as Readonly<Record<string, Tag>>,
       routes: all(({ routes }) => routes),
     },
-    rowLoaders: (session: Session): RowLoaders => {
-      const repositories = domains.flatMap(({ topics }) => Object.entries(topics));
-      return Object.fromEntries(repositories.map(([topic, rows]) => [topic, (ids) => rows.find(session, ids)]));
-    },
+    rowLoaders: (session: Session): RowLoaders =>
+      Object.fromEntries(
+        Object.entries(topics).map(([topic, table]) => [topic, (ids) => selectByIds(session, table, ids)]),
+      ),
     samples: domains.find(({ samples }) => samples)?.samples,
     buildSubgraph: (parts: SchemaParts) => {
       const domain = domains.find(({ buildSubgraph }) => buildSubgraph);

@@ -2,6 +2,7 @@ import { UsageRecorder } from '../../src/access/usage';
 import { UsageService } from '../../src/access/usage-service';
 import type { Database, Session, Statement } from '../../src/database/database';
 import type { Requester } from '../../src/database/deadline';
+import { Loaders } from '../../src/graphql/context';
 import { createDatabase } from '../helper/database';
 import { until } from '../helper/until';
 
@@ -43,9 +44,13 @@ function record({ every = 3_600_000, maxEntries = 1000 } = {}): UsageRecorder {
 /** The requests of a caller on each of the last `days` days. A separate recorder reads them, as another process would. */
 async function daily(caller: string, days = 1): Promise<number[]> {
   const reader = record();
-  const usage = await new UsageService(reader, () => now).daily(database, [caller], days);
+  const usage = await new UsageService(reader, () => now).daily(
+    { session: database, loaders: new Loaders() },
+    caller,
+    days,
+  );
   await reader.stop();
-  return usage.get(caller)?.map(({ requests }) => requests) ?? [];
+  return usage.map(({ requests }) => requests);
 }
 
 const saved = async (caller: string) => (await daily(caller))[0];

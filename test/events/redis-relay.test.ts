@@ -1,4 +1,5 @@
 import type { Change } from '../../src/database/database';
+import type { Column, Table } from '../../src/database/reading/table';
 import { RedisRelay, type RelayState } from '../../src/events/redis-relay';
 import { connectForEvents } from '../../src/redis/redis-client';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
@@ -12,7 +13,10 @@ interface Instance {
   readonly states: RelayState[];
 }
 
-const COLUMNS = Object.entries(TOYS.columns);
+/** The columns of boxes have the names of columns of toys, but other kinds. */
+const { id, name, madeAt: time } = TOYS.columns as Record<string, Column>;
+const BOXES = { ...TOYS, columns: { id, name: time, madeAt: name }, relations: { toy: { table: () => TOYS } } };
+const TOPICS = { toy: TOYS, box: BOXES } as unknown as Readonly<Record<string, Table<object>>>;
 
 /** @param patienceMs the time limit for connecting, in milliseconds. The default suits busy machines. */
 async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = {}): Promise<Instance> {
@@ -21,7 +25,7 @@ async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = 
   const connect = () => connectForEvents(url, patienceMs);
   const [publisher, subscriber] = await Promise.all([connect(), connect()]);
   const relay = new RedisRelay(publisher, subscriber, {
-    columns: COLUMNS,
+    topics: TOPICS,
     notify: (change) => heard.push(change),
     hasSubscribers: () => hasSubscribers,
     onState: (state) => states.push(state),
@@ -42,7 +46,12 @@ const CHANGES: readonly Change[] = [
     id: 1n,
     before: { id: 1n, name: '2026-01-01T00:00:00Z', broken: false, madeAt: null } as object,
   },
-  { topic: 'box', kind: 'DELETED', id: 2n, before: { id: 2n, size: 3, madeAt } as object },
+  {
+    topic: 'box',
+    kind: 'DELETED',
+    id: 2n,
+    before: { id: 2n, size: 3, name: madeAt, madeAt: '2026-01-01', toy: { id: 1n, name: '2026', madeAt } } as object,
+  },
 ];
 
 test('without Redis, the relay reports the state "alone", drops published changes, and can be closed', async () => {

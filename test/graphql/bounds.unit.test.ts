@@ -27,9 +27,7 @@ test('a field with several decorators has the rules of all decorators', () => {
   const name = fieldOf('ToyUpdate', 'name');
   expect(name && ruleOf(name)).toEqual({ nullable: false, trimmed: true, minLength: 1, maxLength: 255 });
   const update = { name: null } as unknown as ToyUpdate;
-  expect(() => checkInput(ToyUpdate, update)).toThrow(
-    'input.name: must not be null; omit it instead',
-  );
+  expect(() => checkInput(ToyUpdate, update)).toThrow('input.name: must not be null; omit it instead');
 });
 
 test('the start fails if a description contains {bounds}, but its field has no bounds', () => {

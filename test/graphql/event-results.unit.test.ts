@@ -1,5 +1,6 @@
 import type { Session } from '../../src/database/database';
 import { Deadline, UNWANTED } from '../../src/database/deadline';
+import { ALL_ROWS } from '../../src/database/visibility';
 import { TooSlow } from '../../src/events/feed';
 import { type EventReads, EventResults } from '../../src/graphql/event-results';
 
@@ -19,6 +20,7 @@ function setUp(waitMs = 10_000) {
     results.find(EVENT, {
       key,
       callerId,
+      visibility: ALL_ROWS,
       enter,
       compute: (given) => {
         reads.push(given);

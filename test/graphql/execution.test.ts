@@ -59,7 +59,7 @@ async function byGraphqlJs(text: string, variableValues: Record<string, unknown>
   const session = gateway.database;
   const contextValue = new Context(
     { session, caller, meter, requestId: 'test', observer, api: GRAPHQL_API },
-    1,
+    { countedFields: 1 },
     session,
   );
   return execute({ schema: against, document: parse(text), variableValues, contextValue });

@@ -24,7 +24,7 @@ export class Instance {
     const [publisher, subscriber] = clients as [(typeof clients)[number], (typeof clients)[number]];
     const notify = (change: Change) => void instance.heard.push(change);
     const relay = new RedisRelay(publisher, subscriber, {
-      columns: [],
+      topics: {},
       notify,
       hasSubscribers: () => true,
       onState: () => undefined,

@@ -20,7 +20,7 @@ test('combineDomains merges the resolvers, operations, topics and errors of all 
   const { description, resolvers, rest, errors, topics } = combineDomains([TOYS, OTHER]);
   expect([description, rest.title, resolvers.length]).toEqual(['Toys.', 'Toys', 2]);
   expect(rest.routes).toEqual(TOYS.routes);
-  expect(topics).toEqual(['toy']);
+  expect(topics).toEqual({ toy: TABLE });
   expect([errors.get('TOY_BROKEN')?.status, errors.get('NOT_FOUND')?.status]).toEqual([409, 404]);
 });
 
@@ -73,7 +73,7 @@ describe('startup fails with an error that names the element missing in the sche
   });
 
   test('the topic of a subscription is missing', () => {
-    expect(building({ topics: [] })).toThrow('no domain has the topic toy of the subscription toyChanged');
+    expect(building({ topics: {} })).toThrow('no domain has the topic toy of the subscription toyChanged');
   });
 
   test('an error code is missing', () => {

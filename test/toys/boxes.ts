@@ -5,7 +5,7 @@ import { type Column, sortOrders, type Table } from '../../src/database/reading/
 import { statement } from '../../src/database/statement';
 import { checkInput, Text } from '../../src/graphql/bounds';
 import { readConnection } from '../../src/graphql/connection';
-import { connectionOf } from '../../src/graphql/connection-types';
+import { connectionOf, PageOf } from '../../src/graphql/connection-types';
 import type { Context } from '../../src/graphql/context';
 import { Paged } from '../../src/graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../src/graphql/directives';
@@ -14,34 +14,37 @@ import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
 import { Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
 import type { Domain } from '../../src/rest/domain';
+// Only functions that run later use this import, since the files import each other.
+import { TOYS, Toy, ToyConnection, ToyPageArgs } from './toys';
 
-// Boxes contain toys. `Toy.box` is a relation, and `Box.toys` is a page of the toys in a box.
+// Boxes contain toys. `Toy.box` and `Box.favourite` are relations, and `Box.toys` is a page of the toys in a box.
 
 export const CREATE_BOXES = statement(
-  'create table if not exists boxes (id bigserial primary key, name text collate "C" not null)',
+  'create table if not exists boxes (id bigserial primary key, name text collate "C" not null, favourite_id bigint)',
 );
 
-export type BoxRow = { id: bigint; name: string };
+export type BoxRow = { id: bigint; name: string; favouriteId: bigint | null; favourite?: object | null };
 
-const COLUMNS: Record<keyof BoxRow, Column> = {
+const COLUMNS: Record<keyof Omit<BoxRow, 'favourite'>, Column> = {
   id: { sql: 'boxes.id', kind: 'id', type: 'bigint', isNullable: false },
   name: { sql: 'boxes.name', kind: 'text', type: 'text', isNullable: false },
+  favouriteId: { sql: 'boxes.favourite_id', kind: 'id', type: 'bigint', isNullable: true },
 };
 
-/** The table of boxes. @param toys the table of the toys in the boxes. */
-export const boxesOf = (toys: () => Table<object>): Table<BoxRow> => ({
+export const BOXES: Table<BoxRow> = {
   name: 'boxes',
   type: 'Box',
   idField: 'id',
   columns: COLUMNS,
-  relations: {},
-  pages: { toys: { field: 'boxId', table: toys } },
+  computed: { label: { sql: "upper(boxes.name) || '!'", kind: 'text', type: 'text', isNullable: false } },
+  relations: { favourite: { field: 'favouriteId', join: 'left', table: () => TOYS as Table<object> } },
+  pages: { toys: { field: 'boxId', table: () => TOYS as Table<object> } },
   orders: sortOrders<BoxRow>(COLUMNS, { ID: 'id' }),
   filters: { ids: { kind: 'ids' } },
   idOf: (box) => box.id,
-});
+};
 
-const INSERT = statement('insert into boxes (name) values ($1) returning id, name');
+const INSERT = statement('insert into boxes (name) values ($1) returning id, name, favourite_id as "favouriteId"');
 
 @ObjectType({ simpleResolvers: true, description: 'A box of toys.' })
 export class Box {
@@ -51,6 +54,19 @@ export class Box {
   @Text(1, 255)
   @Field(() => String, { description: 'Its name, {bounds}.' })
   name!: string;
+
+  @Field(() => String, { description: 'Its name in capital letters.' })
+  label?: string;
+
+  @Field(() => Toy, nullable('The favourite toy.'))
+  favourite?: object | null;
+
+  @PageOf(
+    () => ToyConnection,
+    () => ToyPageArgs,
+    'The toys in this box, one page at a time.',
+  )
+  toys?: object;
 }
 
 @InputType({ description: 'A box to create.' })
@@ -73,13 +89,11 @@ const BoxConnection = connectionOf(Box, 'Box', 'boxes');
 
 @Resolver(() => Box)
 class BoxResolver {
-  constructor(private readonly table: Table<BoxRow>) {}
-
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => Box, nullable('The box with this id; null if there is none.'))
   box(@IdOf('box') id: bigint, @Ctx() { session }: Context, @Selected() selection: RowSelection) {
-    return selectOne(session, this.table, id, selection);
+    return selectOne(session, BOXES, id, selection);
   }
 
   @RateLimited()
@@ -88,7 +102,7 @@ class BoxResolver {
   @Errors('BAD_USER_INPUT')
   @Query(() => BoxConnection, { description: 'Boxes, one page at a time.' })
   boxes(@Args(() => BoxPageArgs) args: BoxPageArgs, @Ctx() { session }: Context, @Selected() selection: PageSelection) {
-    return readConnection(session, this.table, pageOf(args), args.filter, selection);
+    return readConnection(session, BOXES, pageOf(args), args.filter, selection);
   }
 
   @RateLimited()
@@ -101,16 +115,15 @@ class BoxResolver {
   }
 }
 
-/** @param toys resolves the toys in a box. */
-export function createBoxes(boxes: Table<BoxRow>, toys: object): Domain {
+export function createBoxes(): Domain {
   return {
     name: 'boxes',
-    resolvers: [new BoxResolver(boxes), toys],
+    resolvers: [new BoxResolver()],
     routes: [],
     tags: {},
     errors: {},
     idForms: [],
-    tables: [boxes] as Domain['tables'],
+    tables: [BOXES] as Domain['tables'],
     topics: {},
   };
 }

@@ -1,20 +1,7 @@
-import {
-  Arg,
-  Args,
-  Ctx,
-  Field,
-  FieldResolver,
-  InputType,
-  Mutation,
-  ObjectType,
-  Query,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Arg, Args, Ctx, Field, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import { type AccessServices, createAccess } from '../../src/access/access';
-import type { Session } from '../../src/database/database';
-import { selectByIds, selectOne } from '../../src/database/reading/select';
-import type { FieldSelection, PageSelection, RowSelection } from '../../src/database/reading/selection';
+import { selectOne } from '../../src/database/reading/select';
+import type { PageSelection, RowSelection } from '../../src/database/reading/selection';
 import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
 import { statement } from '../../src/database/statement';
 import { lockRow, rowLock } from '../../src/database/writing';
@@ -22,7 +9,7 @@ import { ExpectedError, notFound, requireUnchanged } from '../../src/errors/erro
 import type { ChangeEvent } from '../../src/events/hub';
 import { checkInput, NotNull, SearchText, Text } from '../../src/graphql/bounds';
 import { ChangeKind, Changes, isIn } from '../../src/graphql/changes';
-import { readConnection, readConnections } from '../../src/graphql/connection';
+import { readConnection } from '../../src/graphql/connection';
 import { connectionOf } from '../../src/graphql/connection-types';
 import type { Context } from '../../src/graphql/context';
 import { Paged, WEIGHTS, Weighs } from '../../src/graphql/cost-directives';
@@ -33,16 +20,23 @@ import { DateTime, Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
 import { combineDomains, type Domain, type Domains } from '../../src/rest/domain';
 import type { RestRoute } from '../../src/rest/rest-route';
-import { Box, type BoxRow, boxesOf, createBoxes } from './boxes';
+import { BOXES, Box, type BoxRow, createBoxes } from './boxes';
 
 // A minimal domain: a table, a type, a filter, a rule, an error code, REST operations and an event. Tests use it for
-// modules that do not depend on a particular domain. A toy can be in a box (`boxes.ts`), for tests of relations.
+// modules that do not depend on a particular domain. A toy can be in a box (`boxes.ts`), for tests of relations, and belong to a user.
 
 export const CREATE_TABLE = statement(`create table if not exists toys (
   id bigserial primary key, name text collate "C" not null, broken boolean not null default false, made_at timestamptz(3),
-  box_id bigint references boxes)`);
+  box_id bigint references boxes, owner text collate "C")`);
 
-type StoredToy = { id: bigint; name: string; broken: boolean; madeAt: Date | null; boxId: bigint | null };
+type StoredToy = {
+  id: bigint;
+  name: string;
+  broken: boolean;
+  madeAt: Date | null;
+  boxId: bigint | null;
+  owner: string | null;
+};
 /** A toy as read from the database. `box` is present only if the same statement has read the box. */
 type ToyRow = StoredToy & { box?: BoxRow | null };
 
@@ -58,29 +52,34 @@ const COLUMNS = {
   broken: column('broken', 'boolean', 'boolean'),
   madeAt: column('made_at', 'timestamp', 'timestamptz', true),
   boxId: column('box_id', 'id', 'bigint', true),
+  owner: column('owner', 'text', 'text', true),
 };
 
 export const TOYS: Table<ToyRow> = {
   name: 'toys',
   type: 'Toy',
   idField: 'id',
+  owner: { column: 'owner' },
   columns: COLUMNS,
   relations: { box: { field: 'boxId', join: 'left', table: () => BOXES as Table<object> } },
   orders: sortOrders<ToyRow>(COLUMNS, { ID: 'id', NAME: 'name' }),
-  filters: { ids: { kind: 'ids' }, name: { kind: 'name', column: COLUMNS.name } },
+  filters: {
+    ids: { kind: 'ids' },
+    boxIds: { kind: 'equal', column: COLUMNS.boxId },
+    name: { kind: 'name', column: COLUMNS.name },
+  },
   idOf: (toy) => toy.id,
 };
-const BOXES = boxesOf(() => TOYS as Table<object>);
 
-const LOCK = rowLock<StoredToy>(COLUMNS, 'id', 'no key update');
-const RETURNED = 'returning id, name, broken, made_at as "madeAt", box_id as "boxId"';
+const LOCK = rowLock<StoredToy>(TOYS, 'no key update');
+const RETURNED = 'returning id, name, broken, made_at as "madeAt", box_id as "boxId", owner';
 const INSERT = statement(`insert into toys (name) values ($1) ${RETURNED}`);
 const UPDATE = statement(
   `update toys set name = coalesce($2, name), broken = coalesce($3, broken) where id = $1 ${RETURNED}`,
 );
 
 @ObjectType({ simpleResolvers: true, description: 'A toy.' })
-class Toy {
+export class Toy {
   @Field(() => Id, { description: 'Its id.' })
   id!: bigint;
 
@@ -96,6 +95,13 @@ class Toy {
 
   @Field(() => Id, nullable('The id of the box that it is in.'))
   boxId!: bigint | null;
+
+  @Field(() => Box, nullable('The box that it is in.'))
+  box?: object | null;
+
+  @Text(1, 255)
+  @Field(() => String, nullable('The user whose toy it is, {bounds}; null if it belongs to everybody.'))
+  owner!: string | null;
 }
 
 @InputType({ description: 'A toy to create.' })
@@ -129,9 +135,9 @@ class ToyFilter {
 }
 
 const ToySortField = enumOf('ToySortField', 'What toys can be sorted by.', { ID: 'By id.', NAME: 'By name.' });
-const ToyPageArgs = pageArgsOf(ToyFilter, orderByOf('ToySort', 'toys', ToySortField, 'ID'), 'toys');
-type ToyPageArgs = InstanceType<typeof ToyPageArgs>;
-const ToyConnection = connectionOf(Toy, 'Toy', 'toys');
+export const ToyPageArgs = pageArgsOf(ToyFilter, orderByOf('ToySort', 'toys', ToySortField, 'ID'), 'toys');
+export type ToyPageArgs = InstanceType<typeof ToyPageArgs>;
+export const ToyConnection = connectionOf(Toy, 'Toy', 'toys');
 
 @InputType({ description: 'Which changes to receive.' })
 class ToyChangeFilter {
@@ -154,10 +160,6 @@ const ERRORS = {
 
 @Resolver(() => Toy)
 class ToyResolver {
-  find(session: Session, ids: readonly bigint[], selection?: FieldSelection) {
-    return selectByIds(session, TOYS, ids, selection);
-  }
-
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => Toy, nullable('The toy with this id; null if there is none.'))
@@ -219,28 +221,6 @@ class ToyResolver {
   ): ToyChange {
     return { kind, toy: row };
   }
-
-  @FieldResolver(() => Box, nullable('The box that it is in.'))
-  box(@Root() { box, boxId }: ToyRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
-    if (box !== undefined || boxId === null) return box ?? null;
-    return loaders.load(selection, boxId, (ids) => selectByIds(session, BOXES, ids, selection));
-  }
-}
-
-@Resolver(() => Box)
-class ToysOfBoxResolver {
-  @Paged('first', 'last')
-  @FieldResolver(() => ToyConnection, { description: 'The toys in this box, one page at a time.' })
-  toys(
-    @Root() box: BoxRow,
-    @Args(() => ToyPageArgs) args: ToyPageArgs,
-    @Ctx() { loaders, session }: Context,
-    @Selected() selection: FieldSelection,
-  ) {
-    return loaders.load(selection, box.id, (ids) =>
-      readConnections(session, TOYS, 'boxId', ids, pageOf(args), args.filter, selection),
-    );
-  }
 }
 
 const TOY = 'fragment toy on Toy { id name broken madeAt }';
@@ -274,21 +254,20 @@ const ROUTES: readonly RestRoute[] = [
 ];
 
 export function createToys(): Domain {
-  const toys = new ToyResolver();
   return {
     name: 'toys',
-    resolvers: [toys],
+    resolvers: [new ToyResolver()],
     routes: ROUTES,
     tags: { toys: { name: 'Toys', description: 'Toys.' } },
     errors: ERRORS,
     idForms: [],
     tables: [TOYS] as Domain['tables'],
-    topics: { toy: toys },
+    topics: { toy: TOYS } as Domain['topics'],
     descriptions: { title: 'Toys', schema: 'Toys.', rest: 'Toys.' },
   };
 }
 
 /** The domains of a gateway that has toys in boxes instead of the petstore. */
 export function toyDomains(access = {} as AccessServices): Domains {
-  return combineDomains([createToys(), createAccess(access), createBoxes(BOXES, new ToysOfBoxResolver())]);
+  return combineDomains([createToys(), createAccess(access), createBoxes()]);
 }

@@ -16,9 +16,9 @@ export interface Total {
 
 /** Counts the rows that match the filters. */
 export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<Total> {
-  const values = new Values();
-  const select = statementFor(totalSql(table, filters, values), true);
-  const [row] = await session.query<{ count: number }>(select, values.list);
+  const values = new Values(session);
+  const select = totalSql(table, filters, values);
+  const [row] = await session.query<{ count: number }>(statementFor(values.complete(select), true), values.list);
   return totalOf(row?.count ?? 0);
 }
 
@@ -30,11 +30,11 @@ export async function countRowsByParent<Row>(
   ids: readonly bigint[],
   filters: Filters,
 ): Promise<Map<bigint, Total>> {
-  const values = new Values();
+  const values = new Values(session);
   const [parents, others] = parentsOf(table, field, ids, filters, values);
   const count = `(select count(*)::int from (${countedRows(table, others, values, parents)}) as counted)`;
-  const select = statementFor(`select parent.id, ${count} as count from ${parents.rows} as parent(id)`, true);
-  const rows = await session.query<{ id: bigint; count: number }>(select, values.list);
+  const select = values.complete(`select parent.id, ${count} as count from ${parents.rows} as parent(id)`);
+  const rows = await session.query<{ id: bigint; count: number }>(statementFor(select, true), values.list);
   return new Map(rows.map(({ id, count }) => [id, totalOf(count)]));
 }
 
@@ -59,5 +59,5 @@ function countedRows<Row>(table: Table<Row>, filters: Filters, values: Values, p
   const criteria = criteriaOf(table, filters);
   const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];
   const conditions = where([...ofParent, ...conditionsOf(criteria, values)]);
-  return `select from ${table.name}${criteria.isJoined ? table.joins : ''}${conditions} limit ${MOST_COUNTED + 1}`;
+  return `select from ${values.from(table)}${criteria.isJoined ? table.joins : ''}${conditions} limit ${MOST_COUNTED + 1}`;
 }

@@ -3,13 +3,13 @@ import { type CursorSql, cursorSql } from './cursor';
 import { type Parents, pageStatement } from './page-statement';
 import type { EdgeMember, Nested, PageInfoMember, PageJson, PageMember, PageQuery, RowJson } from './selection';
 import type { Values } from './statement-values';
-import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
+import { type Column, columnOf, columnOrComputed, mostBytesOf, type Table } from './table';
 
 /** SQL that writes a row as JSON. It refers to the row's table by the table's name. */
 export interface RowSql {
   readonly text: string;
-  /** The relations that the statement must join. */
-  readonly relations: ReadonlySet<string>;
+  /** SQL that joins the related rows: ` join …`. */
+  readonly joins: string;
   /** Maximum size of the JSON in bytes, if every text has its maximum length. */
   readonly mostBytes: number;
   /** Maximum number of rows that the SQL reads in addition to this row. */
@@ -44,7 +44,7 @@ export class JsonWriter {
   row<Row>(table: Table<Row>, row: RowJson): RowSql {
     const relations = new Set<string>();
     const { sql: text, mostBytes, mostRows } = this.rowFormat(table, row, relations);
-    return { text, relations, mostBytes, mostRows };
+    return { text, joins: this.values.joins(table, relations), mostBytes, mostRows };
   }
 
   /** @param parents the parents whose related rows the page lists; `undefined` if it lists all rows of the table. */
@@ -71,7 +71,8 @@ export class JsonWriter {
   /** The part of a page's SQL that does not depend on the values of filters and cursors. It is cached. */
   private shape<Row>(table: Table<Row>, json: PageJson, query: PageQuery): PageShape {
     const { order, descending, backward, limit, before, after } = query;
-    const key = `${table.name} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
+    const { visible } = this.values;
+    const key = `${table.name} ${visible} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
     const known = shapes.get(json)?.get(key);
     if (known) return known;
     const { nestedPages } = this;
@@ -81,7 +82,7 @@ export class JsonWriter {
     const shape = {
       members: json.members.map((member) => ({ key: member.key, text: memberSql(member, rows, rowOf) })),
       rows,
-      joins: joinsOf(table, relations),
+      joins: this.values.joins(table, relations),
       hasTotal: json.members.some(({ kind }) => kind === 'total-count' || kind === 'total-relation'),
     };
     // A shape with nested pages is not cached, since its SQL depends on the parameters of the request.
@@ -98,7 +99,7 @@ export class JsonWriter {
         case 'constant':
           return format.append(name + JSON.stringify(member.constant));
         case 'column':
-          return addColumn(format, name, columnIn(table, member.column), row);
+          return addColumn(format, name, columnOrComputed(table, member.column), row);
         case 'pages':
           return format.append(name).add(this.pages(table, member.pages, member.page));
         case 'relation': {
@@ -120,7 +121,7 @@ export class JsonWriter {
     // An `included` relation needs no subquery. A nested row of this table is always inside the related row, so the related
     // table is already in scope.
     if (relation.join !== 'included' && !relations) {
-      const from = `${other.name} where ${id} = ${columnOf(table, relation.field)}`;
+      const from = `${this.values.from(other)} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
     }
     relations?.add(name);
@@ -378,18 +379,6 @@ function addColumn(format: Format, key: string, column: Column, { ids, nulls }: 
     return format.addOptional(key, quoted, nulls === 'omitted');
   }
   return isQuoted ? format.append(`${key}"`).add(value).append('"') : format.append(key).add(value);
-}
-
-/** Whether a column can be written as JSON. */
-export function isWritable<Row>(table: Table<Row>, field: string): boolean {
-  const column = table.columns[field] ?? table.computed?.[field];
-  return column !== undefined && column.kind !== 'other';
-}
-
-function columnIn<Row>(table: Table<Row>, field: string): Column {
-  const column = table.columns[field] ?? table.computed?.[field];
-  if (!column) throw new Error(`${table.name} has no column ${field}`);
-  return column;
 }
 
 /** The kinds whose values are JSON strings that need no escaping. */

@@ -81,7 +81,7 @@ export function pageStatement<Row>(
     // all columns, pages far down the order would take longer (bench/README.md).
     const found = searchedIds(table, criteria, page, order, values, parents);
     const id = columnOf(table, table.idField);
-    const rows = `select ${columns} from (${found}) as found join ${name} on ${id} = found.id${joins}${order.sql}`;
+    const rows = `select ${columns} from (${found}) as found join ${values.from(table)} on ${id} = found.id${joins}${order.sql}`;
     return { rows, isShort: isShort(criteria.ids ?? Infinity), isPlannedByValues: criteria.ids === undefined };
   }
   const intervals = criteria.equal.reduce((product, each) => product * each.values.length, 1);
@@ -163,7 +163,7 @@ function intervalRows<Row>(
     ...conditionsOf(single, values),
     ...order.starts,
   ];
-  const rows = `select ${columns} from ${name}${where(conditions)}${order.sql} limit ${limit}`;
+  const rows = `select ${columns} from ${values.from(table)}${where(conditions)}${order.sql} limit ${limit}`;
   if (!several.length) return rows;
   const sources = several.map((each, i) => `unnest(${values.arrayOf(each.column, each.values)}) as equal${i}(value)`);
   return `select ${name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${name}${order.sql} limit ${limit}`;
@@ -189,7 +189,7 @@ function searchedIds<Row>(
   values: Values,
   parents: Parents | undefined,
 ): string {
-  const from = criteria.isJoined ? table.name + table.joins : table.name;
+  const from = values.from(table) + (criteria.isJoined ? table.joins : '');
   const conditions = [...ofParent(parents), ...conditionsOf(criteria, values), ...order.starts, ...order.ends];
   const [key, id] = order.keys;
   const first = (tests: readonly string[]) =>

@@ -1,5 +1,6 @@
-import type { FieldSelection } from './selection';
-import { type Column, columnOf, joinsOf, mostBytesOf, type Table } from './table';
+import { type FieldSelection, WHOLE_ROW } from './selection';
+import type { Values } from './statement-values';
+import { columnOrComputed, mostBytesOf, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and a function that nests the columns of joined rows. */
 export interface Projection {
@@ -14,14 +15,18 @@ export interface Projection {
 
 /** A cache of projections by selection. All runs of a document use the same selection objects. */
 const projections = new WeakMap<FieldSelection, Map<string, Projection>>();
-const EVERYTHING: FieldSelection = { kind: 'fields', fields: new Map() };
 
 /**
  * Returns the projection for a selection. Without a selection, it has all columns. It always includes the id and the `needed`
  * fields. Related rows in the selection are joined. The related rows of these rows are not joined; loaders read them.
  */
-export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...needed: readonly string[]): Projection {
-  const key = `${table.name} ${needed.join(' ')}`;
+export function projectionOf<Row>(
+  table: Table<Row>,
+  selection = WHOLE_ROW,
+  values: Values,
+  ...needed: readonly string[]
+): Projection {
+  const key = `${table.name} ${values.visible} ${needed.join(' ')}`;
   let known = projections.get(selection);
   if (!known) {
     known = new Map();
@@ -29,13 +34,18 @@ export function projectionOf<Row>(table: Table<Row>, selection = EVERYTHING, ...
   }
   let projection = known.get(key);
   if (!projection) {
-    projection = project(table, selection, needed);
+    projection = project(table, selection, values, needed);
     known.set(key, projection);
   }
   return projection;
 }
 
-function project<Row>(table: Table<Row>, selection: FieldSelection, needed: readonly string[]): Projection {
+function project<Row>(
+  table: Table<Row>,
+  selection: FieldSelection,
+  values: Values,
+  needed: readonly string[],
+): Projection {
   const joined = Object.keys(table.relations).filter((name) => selection.fields.has(name));
   const own = fieldsOf(table, selection, needed);
   const columns = columnsOf(table, own);
@@ -49,7 +59,7 @@ function project<Row>(table: Table<Row>, selection: FieldSelection, needed: read
   });
   return {
     columns: columns.join(', '),
-    joins: joinsOf(table, joined),
+    joins: values.joins(table, joined),
     mostBytes,
     shape: (rows) => {
       if (nests.length) for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);
@@ -59,11 +69,11 @@ function project<Row>(table: Table<Row>, selection: FieldSelection, needed: read
 }
 
 function bytesOf<Row>(table: Table<Row>, fields: readonly string[]): number {
-  return fields.reduce((sum, field) => sum + mostBytesOf(table.columns[field] as Column), 0);
+  return fields.reduce((sum, field) => sum + mostBytesOf(columnOrComputed(table, field)), 0);
 }
 
 function columnsOf<Row>(table: Table<Row>, fields: readonly string[], prefix = ''): string[] {
-  return fields.map((field) => `${columnOf(table, field)} as "${prefix}${field}"`);
+  return fields.map((field) => `${columnOrComputed(table, field).sql} as "${prefix}${field}"`);
 }
 
 /** Collects the `name.field` columns of a row into an object `row[name]`, which is null if the joined row does not exist. */
@@ -80,15 +90,19 @@ function nest(name: string, idField: string, fields: readonly string[]) {
   };
 }
 
-/** The fields to read: the selected fields, the id, the foreign keys of selected relations, and the `needed` fields. */
+/**
+ * The fields to read: the selected fields, the id, the foreign keys of selected relations, and the `needed` fields. A computed
+ * field is read only if it cannot be computed from the id.
+ */
 function fieldsOf<Row>(
-  table: Table<Row>,
-  { fields }: FieldSelection = EVERYTHING,
+  { columns, computed = {}, relations, idField }: Table<Row>,
+  { fields, isWhole }: FieldSelection = WHOLE_ROW,
   needed: readonly string[] = [],
 ): string[] {
-  const all = Object.keys(table.columns);
-  if (fields === EVERYTHING.fields) return all;
-  const relations = Object.entries(table.relations).filter(([name]) => fields.has(name));
-  const keys = new Set([table.idField, ...needed, ...relations.map(([, { field }]) => field)]);
-  return all.filter((field) => fields.has(field) || keys.has(field));
+  const all = Object.keys(columns);
+  const read = Object.keys(computed).filter((name) => fields.has(name) && !computed[name]?.of);
+  if (isWhole) return [...all, ...read];
+  const selected = Object.entries(relations).filter(([name]) => fields.has(name));
+  const keys = new Set([idField, ...needed, ...selected.map(([, { field }]) => field)]);
+  return [...all.filter((field) => fields.has(field) || keys.has(field)), ...read];
 }

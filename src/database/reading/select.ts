@@ -1,5 +1,6 @@
 import type { Session, Statement } from '../database';
 import { statementFor, statement as statementOf } from '../statement';
+import type { Visibility } from '../visibility';
 import { JsonWriter } from './json-writer';
 import { pageStatement, parentsOf, type Query, SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
@@ -13,7 +14,7 @@ import {
   type RowSelection,
 } from './selection';
 import { Values } from './statement-values';
-import { columnOf, joinsOf, orderOf, type Table } from './table';
+import { columnOf, orderOf, type Table } from './table';
 
 /** Reads rows by their ids. The map has no entry for an id without a row. */
 export async function selectByIds<Row>(
@@ -22,12 +23,14 @@ export async function selectByIds<Row>(
   ids: readonly bigint[],
   selection?: FieldSelection,
 ): Promise<Map<bigint, Row>> {
-  const projection = projectionOf(table, selection);
+  const values = new Values(session);
+  const projection = projectionOf(table, selection, values);
   const isOne = ids.length === 1;
-  const statement = (isOne ? byId : byIds)(table, projection);
+  values.list.push(isOne ? ids[0] : ids);
+  const statement = (isOne ? byId : byIds)(table, projection, values);
   const isShort = ids.length <= SHORT;
   const read = { rows: statement.text, statement, isShort, isPlannedByValues: false };
-  const rows = await boundedRows<Row>(session, read, [isOne ? ids[0] : ids], ids.length * projection.mostBytes);
+  const rows = await boundedRows<Row>(session, read, values, ids.length * projection.mostBytes);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
@@ -49,18 +52,19 @@ async function selectAsJson<Row>(
   json: RowJson,
   nested: Nested | undefined,
 ): Promise<JsonText | undefined> {
-  const values = new Values();
+  const values = new Values(session);
   const parameter = values.add(id, 'bigint');
-  let known = nested ? undefined : rowStatements.get(json);
+  const statements = rowStatements[values.visible];
+  let known = nested ? undefined : statements.get(json);
   if (!known) {
-    const { text, relations, mostBytes, mostRows } = new JsonWriter(values, nested).row(table, json);
-    const from = `${table.name}${joinsOf(table, relations)} where ${columnOf(table, table.idField)} = ${parameter}`;
+    const { text, joins, mostBytes, mostRows } = new JsonWriter(values, nested).row(table, json);
+    const from = `${values.from(table)}${joins} where ${columnOf(table, table.idField)} = ${parameter}`;
     known = { statement: statementOf(`select ${text} as json from ${from}`), mostBytes, mostRows };
-    if (!nested) rowStatements.set(json, known);
+    if (!nested) statements.set(json, known);
   }
   const { statement, mostBytes, mostRows } = known;
   const read = { rows: statement.text, statement, isShort: mostRows <= SHORT, isPlannedByValues: false };
-  const row = await boundedTexts(session, read, ['json'], values.list, mostBytes);
+  const row = await boundedTexts(session, read, ['json'], values, mostBytes);
   return row && new JsonText(row.json);
 }
 
@@ -71,7 +75,11 @@ interface RowStatement {
 }
 
 /** A cache of statements for selections without nested pages. These statements are the same for all requests. */
-const rowStatements = new WeakMap<RowJson, RowStatement>();
+const rowStatements: Readonly<Record<Visibility['kind'], WeakMap<RowJson, RowStatement>>> = {
+  all: new WeakMap(),
+  unowned: new WeakMap(),
+  owned: new WeakMap(),
+};
 
 const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
@@ -80,14 +88,14 @@ const byIds = finding('= any($1::bigint[])');
  * Caches statements that read rows by id, with the projection as the key. A lookup by text would be slower, since the text
  * must be built and hashed first.
  */
-function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
+function finding(condition: string): <Row>(table: Table<Row>, projection: Projection, values: Values) => Statement {
   const statements = new WeakMap<Projection, Statement>();
-  return (table, projection) => {
+  return (table, projection, values) => {
     let known = statements.get(projection);
     if (!known) {
       const { columns, joins } = projection;
       known = statementOf(
-        `select ${columns} from ${table.name}${joins} where ${columnOf(table, table.idField)} ${condition}`,
+        `select ${columns} from ${values.from(table)}${joins} where ${columnOf(table, table.idField)} ${condition}`,
       );
       statements.set(projection, known);
     }
@@ -105,15 +113,16 @@ export class TooManyBytes extends Error {}
  * @param most the maximum size of all rows in bytes, if every text has its maximum length.
  * @throws TooManyBytes
  */
-export function boundedRows<Row>(
-  session: Session,
-  read: Query,
-  values: readonly unknown[],
-  most: number,
-): Promise<Row[]> {
+export function boundedRows<Row>(session: Session, read: Query, values: Values, most: number): Promise<Row[]> {
   const { maxStatementBytes = Infinity } = session.requester;
   if (most > maxStatementBytes) return countedRows(session, read, values, maxStatementBytes);
-  return session.query<Row>(read.statement ?? statementFor(read.rows, read.isPlannedByValues), values, read.isShort);
+  return session.query<Row>(statementIn(read, values), values.list, read.isShort);
+}
+
+/** The statement of a query. @param rows the SQL if it differs from the SQL of the query. */
+function statementIn({ rows: own, statement, isPlannedByValues }: Query, values: Values, rows = own): Statement {
+  const text = values.complete(rows);
+  return statement && text === statement.text ? statement : statementFor(text, isPlannedByValues);
 }
 
 /**
@@ -127,18 +136,18 @@ export async function boundedTexts<Column extends string>(
   session: Session,
   read: Query,
   columns: readonly Column[],
-  values: readonly unknown[],
+  values: Values,
   most: number,
 ): Promise<Readonly<Record<Column, string>> | undefined> {
   const { maxStatementBytes = Infinity } = session.requester;
-  let statement = read.statement ?? statementFor(read.rows, read.isPlannedByValues);
+  let { rows } = read;
   if (most > maxStatementBytes) {
     const texts = columns.map((name) => `case when bytes <= ${maxStatementBytes} then ${name} end as ${name}`);
     const sized = `select read.*, octet_length(read::text) as bytes from (${read.rows}) as read`;
-    const bounded = `select ${texts.join(', ')} from (${sized}) as sized`;
-    statement = statementFor(bounded, read.isPlannedByValues);
+    rows = `select ${texts.join(', ')} from (${sized}) as sized`;
   }
-  const [row] = await session.query<Record<Column, string | null>>(statement, values, read.isShort);
+  const statement = statementIn(read, values, rows);
+  const [row] = await session.query<Record<Column, string | null>>(statement, values.list, read.isShort);
   const [first] = columns;
   if (row && first !== undefined && row[first] === null)
     throw new TooManyBytes(`the texts of a statement exceed ${maxStatementBytes} bytes`);
@@ -148,14 +157,14 @@ export async function boundedTexts<Column extends string>(
 async function countedRows<Row>(
   session: Session,
   read: Query,
-  values: readonly unknown[],
+  values: Values,
   maxStatementBytes: number,
 ): Promise<Row[]> {
   const counted = `select * from (
 select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
 from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${maxStatementBytes}`;
-  const statement = statementFor(counted, read.isPlannedByValues);
-  const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values, false);
+  const statement = statementIn(read, values, counted);
+  const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values.list, false);
   if ((found.at(-1)?.$bytes ?? 0) > maxStatementBytes)
     throw new TooManyBytes(`the rows of a statement exceed ${maxStatementBytes} bytes`);
   for (const row of found) {
@@ -179,10 +188,10 @@ export async function selectPage<Row>(
   page: PageQuery,
   selection?: FieldSelection,
 ): Promise<Page<Row>> {
-  const values = new Values();
-  const projection = projectionOf(table, selection, orderOf(table, page.order).field);
+  const values = new Values(session);
+  const projection = projectionOf(table, selection, values, orderOf(table, page.order).field);
   const select = pageStatement(table, projection, oneMore(page), values);
-  const rows = await boundedRows<Row>(session, select, values.list, page.limit * projection.mostBytes);
+  const rows = await boundedRows<Row>(session, select, values, page.limit * projection.mostBytes);
   return pageOfRows(page, projection.shape(rows));
 }
 
@@ -194,7 +203,7 @@ export async function selectPageAsJson<Row>(
   json: PageJson,
   nested: Nested | undefined,
 ): Promise<Readonly<Record<string, JsonText>>> {
-  const values = new Values();
+  const values = new Values(session);
   const { members, from, isShort, isPlannedByValues, mostBytes, mostRows } = new JsonWriter(values, nested).page(
     table,
     json,
@@ -207,7 +216,7 @@ export async function selectPageAsJson<Row>(
     isPlannedByValues,
   };
   const columns = members.map((_, index) => `t${index}`);
-  const row = await boundedTexts(session, read, columns, values.list, mostBytes);
+  const row = await boundedTexts(session, read, columns, values, mostBytes);
   const page: Record<string, JsonText> = Object.create(null);
   for (const [index, { key }] of members.entries()) page[key] = new JsonText(row?.[`t${index}`] ?? 'null');
   return page;
@@ -225,14 +234,14 @@ export async function selectPages<Row>(
   page: PageQuery,
   selection?: FieldSelection,
 ): Promise<Map<bigint, Page<Row>>> {
-  const values = new Values();
+  const values = new Values(session);
   const [parents, filters] = parentsOf(table, field, ids, page.filters, values);
-  const projection = projectionOf(table, selection, orderOf(table, page.order).field, field);
+  const projection = projectionOf(table, selection, values, orderOf(table, page.order).field, field);
   const select = pageStatement(table, projection, oneMore({ ...page, filters }), values, parents);
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const ofEach = `select page.* from ${parents.rows} as parent(id) cross join lateral (${select.rows}) as page`;
   const most = page.limit * parents.count * projection.mostBytes;
-  const rows = await boundedRows<Row>(session, { ...select, rows: ofEach }, values.list, most);
+  const rows = await boundedRows<Row>(session, { ...select, rows: ofEach }, values, most);
   const found = new Map(ids.map((id): [bigint, Row[]] => [id, []]));
   for (const row of projection.shape(rows)) found.get(row[field as keyof Row] as bigint)?.push(row);
   return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));

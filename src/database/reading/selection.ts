@@ -14,6 +14,8 @@ export interface FieldSelection {
    * column nor a relation are ignored.
    */
   readonly fields: ReadonlyMap<string, FieldSelection>;
+  /** Whether all columns are needed. */
+  readonly isWhole?: boolean;
 }
 
 /** A row that PostgreSQL writes as JSON. */
@@ -33,6 +35,8 @@ export interface PageJsonSelection {
 }
 
 export const NOTHING: FieldSelection = { kind: 'fields', fields: new Map() };
+/** All columns, without related rows. */
+export const WHOLE_ROW: FieldSelection = { kind: 'fields', fields: new Map(), isWhole: true };
 
 /** A boundary of a page: the sort key and id of the row just outside the page. */
 export interface Bound {

@@ -1,3 +1,5 @@
+import type { Visibility } from '../visibility';
+
 /** A column of the model (`prisma/columns.mjs`). */
 export interface Column {
   /** `pets.category_id` */
@@ -40,10 +42,16 @@ export interface Table<Row> {
    */
   readonly joins?: string;
   readonly idField: string;
+  /**
+   * The field with the owner of a row, if rows have owners: a nullable text. Callers see only some of the rows
+   * (`Visibility`), however the rows are read. The indexes of a list need the owner as their first column, and for callers
+   * without rows of their own the condition that it is null. A relation to such a table is joined with `left`.
+   */
+  readonly owner?: { readonly column: string };
   /** The columns by the name of their field. */
   readonly columns: Readonly<Record<string, Column>>;
-  /** Additional fields that exist only in rows read as JSON. SQL computes the text of each field from columns. */
-  readonly computed?: Readonly<Record<string, Column>>;
+  /** Additional fields, which SQL computes from columns. */
+  readonly computed?: Readonly<Record<string, Computed>>;
   readonly relations: Readonly<Record<string, Relation>>;
   /** The nested pages, by name. Each page contains rows of another table that refer to a row of this table. */
   readonly pages?: Readonly<Record<string, Pages>>;
@@ -55,6 +63,12 @@ export interface Table<Row> {
    */
   readonly filters: Readonly<Record<string, Filter>>;
   idOf(row: Row): bigint;
+}
+
+/** A field that SQL computes from columns of its row. */
+export interface Computed extends Column {
+  /** Computes the same value from the id of the row. Without this function, a row is read only to compute the field. */
+  of?(id: bigint): unknown;
 }
 
 /** Rows of another table that refer to a row of this table by its id. */
@@ -133,27 +147,34 @@ export function idOrderOf<Row>({ name, orders, idField }: Table<Row>): string {
   return order;
 }
 
-/** SQL that encodes a row's global id in the same way as `petstore/nodes.ts`: the base64url of a text such as `Pet:7`. */
-export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Column>> {
+/** An identifier that is unique across all tables: the base64url of a text such as `Pet:7`. */
+export function encodeNodeId(type: string, id: bigint): string {
+  return Buffer.from(`${type}:${id}`).toString('base64url');
+}
+
+/** A computed field with the row's {@link encodeNodeId}. */
+export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId', Computed>> {
   const text = `rtrim(encode(convert_to('${type}:' || ${sql}, 'UTF8'), 'base64'), '=')`;
-  return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false } };
+  return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false, of: (id) => encodeNodeId(type, id) } };
 }
 
 /** The SQL of a field's column. */
-export function columnOf<Row>(table: Table<Row>, field: string): string {
-  const column = table.columns[field];
-  if (!column) throw new Error(`${table.name} has no column ${field}`);
+export function columnOf({ name, columns }: Pick<Table<never>, 'name' | 'columns'>, field: string): string {
+  const column = columns[field];
+  if (!column) throw new Error(`${name} has no column ${field}`);
   return column.sql;
 }
 
-/** The SQL that joins a table with these relations. */
-export function joinsOf<Row>(table: Table<Row>, relations: Iterable<string>): string {
-  const joins = Array.from(relations, (name) => {
-    const relation = table.relations[name];
-    if (!relation || relation.join === 'included') return '';
-    const { field, join } = relation;
-    const other = relation.table();
-    return ` ${join} join ${other.name} on ${columnOf(other, other.idField)} = ${columnOf(table, field)}`;
-  });
-  return (table.joins ?? '') + joins.join('');
+/** The column of a field, or the SQL that computes it. */
+export function columnOrComputed<Row>({ name, columns, computed }: Table<Row>, field: string): Column {
+  const column = columns[field] ?? computed?.[field];
+  if (!column) throw new Error(`${name} has no column ${field}`);
+  return column;
+}
+
+/** Whether a session sees a row. */
+export function isVisible<Row>({ owner }: Table<Row>, row: Row, visibility: Visibility): boolean {
+  if (!owner || visibility.kind === 'all') return true;
+  const value = row[owner.column as keyof Row];
+  return visibility.kind === 'owned' ? value === visibility.by : value === null;
 }

@@ -1,23 +1,18 @@
-import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
+import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import type { PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
-import { CategoryPageArgs, CategoryUpdate, NewCategory, PetPageArgs } from '../inputs';
-import type { CategoryRow } from '../model';
-import type { PetService } from '../pets/pet-service';
-import { Category, CategoryConnection, PetConnection } from '../types';
+import { CategoryPageArgs, CategoryUpdate, NewCategory } from '../inputs';
+import { Category, CategoryConnection } from '../types';
 import type { CategoryService } from './category-service';
 
 @Resolver(() => Category)
 export class CategoryResolver {
-  constructor(
-    private readonly categories: CategoryService,
-    private readonly petService: PetService,
-  ) {}
+  constructor(private readonly categories: CategoryService) {}
 
   @RateLimited()
   @RequiresScope('READ')
@@ -65,18 +60,5 @@ export class CategoryResolver {
   @Mutation(() => Category, nullable('Deletes a category that has no pets. Returns the deleted category.'))
   deleteCategory(@IdOf('category') id: bigint, @Ctx() { session, request }: Context) {
     return this.categories.delete(session, id, request.precondition);
-  }
-
-  @Paged('first', 'last')
-  @FieldResolver(() => PetConnection, { description: 'The pets in this category, one page at a time.' })
-  pets(
-    @Root() category: CategoryRow,
-    @Args(() => PetPageArgs) args: PetPageArgs,
-    @Ctx() { loaders, session }: Context,
-    @Selected() selection: FieldSelection,
-  ) {
-    return loaders.load(selection, category.id, (ids) =>
-      this.petService.listByCategory(session, ids, args.filter, pageOf(args), selection),
-    );
   }
 }

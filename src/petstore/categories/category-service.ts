@@ -1,7 +1,7 @@
 import type { Session, Transaction } from '../../database/database';
 import { COLUMNS } from '../../database/generated/columns';
-import { selectByIds, selectOne } from '../../database/reading/select';
-import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
+import { selectOne } from '../../database/reading/select';
+import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
@@ -21,11 +21,6 @@ type InsertedCategory = Pick<CategoryRow, 'id'>;
 
 /** Reads and writes categories, the kinds of pets. */
 export class CategoryService {
-  /** Finds categories by their ids. Ids without a category are missing from the returned map. */
-  find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<Map<bigint, CategoryRow>> {
-    return selectByIds(session, CATEGORIES, ids, selection);
-  }
-
   /** Reads one category, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: RowSelection): Promise<CategoryRow | JsonText | undefined> {
     return selectOne(session, CATEGORIES, id, selection);

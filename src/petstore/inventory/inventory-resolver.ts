@@ -1,5 +1,5 @@
-import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
+import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import type { PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope, Stability } from '../../graphql/directives';
@@ -7,17 +7,12 @@ import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { InventoryPageArgs, InventoryUpdate } from '../inputs';
-import type { InventoryRow } from '../model';
-import type { PetService } from '../pets/pet-service';
-import { InventoryItem, InventoryItemConnection, Pet } from '../types';
+import { InventoryItem, InventoryItemConnection } from '../types';
 import type { InventoryService } from './inventory-service';
 
 @Resolver(() => InventoryItem)
 export class InventoryResolver {
-  constructor(
-    private readonly stock: InventoryService,
-    private readonly pets: PetService,
-  ) {}
+  constructor(private readonly stock: InventoryService) {}
 
   @RateLimited()
   @RequiresScope('READ')
@@ -58,11 +53,5 @@ export class InventoryResolver {
   @Mutation(() => InventoryItem, nullable("Stops tracking a pet's stock. Returns the deleted entry."))
   removeInventory(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session, request }: Context) {
     return this.stock.remove(session, petId, request.precondition);
-  }
-
-  @FieldResolver(() => Pet, { description: 'The pet that the entry tracks.' })
-  pet(@Root() item: InventoryRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
-    if (item.pet) return item.pet;
-    return loaders.load(selection, item.petId, (ids) => this.pets.find(session, ids, selection), 'pet');
   }
 }

@@ -1,7 +1,7 @@
 import type { Session, Transaction } from '../../database/database';
 import type { Inventory } from '../../database/generated/client';
-import { selectByIds, selectOne } from '../../database/reading/select';
-import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
+import { selectOne } from '../../database/reading/select';
+import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow } from '../../database/writing';
 import { notFound, type Precondition, ProblemError, refusing, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
@@ -11,13 +11,6 @@ import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
 
 /** Reads and writes the stock of pets. A pet has an inventory entry while its stock is tracked. */
 export class InventoryService {
-  /**
-   * Finds the inventory entries of pets. Pets without an entry are missing from the returned map, whose keys are pet ids.
-   */
-  find(session: Session, petIds: readonly bigint[], selection?: FieldSelection): Promise<Map<bigint, InventoryRow>> {
-    return selectByIds(session, INVENTORY, petIds, selection);
-  }
-
   /** Reads one inventory entry, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: RowSelection): Promise<InventoryRow | JsonText | undefined> {
     return selectOne(session, INVENTORY, id, selection);

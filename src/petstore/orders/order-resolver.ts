@@ -1,5 +1,5 @@
-import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
+import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import type { PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
@@ -7,17 +7,12 @@ import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { NewOrder, OrderPageArgs, OrderUpdate } from '../inputs';
-import type { OrderRow } from '../model';
-import type { PetService } from '../pets/pet-service';
-import { Order, OrderConnection, Pet } from '../types';
+import { Order, OrderConnection } from '../types';
 import type { OrderService } from './order-service';
 
 @Resolver(() => Order)
 export class OrderResolver {
-  constructor(
-    private readonly orders: OrderService,
-    private readonly pets: PetService,
-  ) {}
+  constructor(private readonly orders: OrderService) {}
 
   @RateLimited()
   @RequiresScope('READ')
@@ -76,12 +71,5 @@ export class OrderResolver {
   )
   cancelOrder(@IdOf('order') id: bigint, @Ctx() { session, request }: Context) {
     return this.orders.cancel(session, id, request.precondition);
-  }
-
-  @FieldResolver(() => Pet, nullable('The pet in the order.'))
-  pet(@Root() order: OrderRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
-    if (order.pet !== undefined) return order.pet;
-    if (order.petId === null) return null;
-    return loaders.load(selection, order.petId, (ids) => this.pets.find(session, ids, selection));
   }
 }

@@ -2,13 +2,13 @@ import type { Session, Transaction, Written } from '../../database/database';
 import type { Order } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
-import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
+import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, lockRows, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
-import { type Connection, type Listed, type PageArgs, readConnection, readConnections } from '../../graphql/connection';
+import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { exceedsStock, PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
 import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
@@ -33,11 +33,6 @@ type InsertedOrder = Pick<Order, 'id' | 'reserved'>;
 
 /** Reads and writes orders. Orders reserve stock. Cancelling an order returns its stock unless the order is complete. */
 export class OrderService {
-  /** Finds orders by their ids. Ids without an order are missing from the returned map. */
-  find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<Map<bigint, OrderRow>> {
-    return selectByIds(session, ORDERS, ids, selection);
-  }
-
   /** Reads one order, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: RowSelection): Promise<OrderRow | JsonText | undefined> {
     return selectOne(session, ORDERS, id, selection);
@@ -50,17 +45,6 @@ export class OrderService {
     selection?: PageSelection,
   ): Promise<Listed<OrderRow>> {
     return readConnection(session, ORDERS, page, filter, selection);
-  }
-
-  /** Reads a page of orders for each of the pets, all with the same filter and page arguments. */
-  async listByPet(
-    session: Session,
-    pets: readonly bigint[],
-    filter: OrderFilter | null | undefined,
-    page: PageArgs,
-    selection?: FieldSelection,
-  ): Promise<Map<bigint, Connection<OrderRow>>> {
-    return readConnections(session, ORDERS, 'petId', pets, page, filter, selection);
   }
 
   /**

@@ -1,27 +1,18 @@
-import { Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
+import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import type { PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
-import type { CategoryService } from '../categories/category-service';
-import { NewPet, OrderPageArgs, PetPageArgs, PetUpdate } from '../inputs';
-import type { InventoryService } from '../inventory/inventory-service';
-import type { PetRow } from '../model';
-import type { OrderService } from '../orders/order-service';
-import { Category, InventoryItem, OrderConnection, Pet, PetConnection } from '../types';
+import { NewPet, PetPageArgs, PetUpdate } from '../inputs';
+import { Pet, PetConnection } from '../types';
 import type { PetService } from './pet-service';
 
 @Resolver(() => Pet)
 export class PetResolver {
-  constructor(
-    private readonly pets: PetService,
-    private readonly categories: CategoryService,
-    private readonly orderService: OrderService,
-    private readonly stock: InventoryService,
-  ) {}
+  constructor(private readonly pets: PetService) {}
 
   @RateLimited()
   @RequiresScope('READ')
@@ -64,31 +55,5 @@ export class PetResolver {
   )
   deletePet(@IdOf('pet') id: bigint, @Ctx() { session, request }: Context) {
     return this.pets.delete(session, id, request.precondition);
-  }
-
-  @FieldResolver(() => Category, { description: 'The category that the pet belongs to.' })
-  category(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
-    if (pet.category) return pet.category;
-    const find = (ids: readonly bigint[]) => this.categories.find(session, ids, selection);
-    return loaders.load(selection, pet.categoryId, find, 'category');
-  }
-
-  @FieldResolver(() => InventoryItem, nullable("The pet's stock; null if it is not tracked."))
-  inventory(@Root() pet: PetRow, @Ctx() { loaders, session }: Context, @Selected() selection: FieldSelection) {
-    if (pet.inventory !== undefined) return pet.inventory;
-    return loaders.load(selection, pet.id, (ids) => this.stock.find(session, ids, selection));
-  }
-
-  @Paged('first', 'last')
-  @FieldResolver(() => OrderConnection, { description: 'Orders for this pet, one page at a time.' })
-  orders(
-    @Root() pet: PetRow,
-    @Args(() => OrderPageArgs) args: OrderPageArgs,
-    @Ctx() { loaders, session }: Context,
-    @Selected() selection: FieldSelection,
-  ) {
-    return loaders.load(selection, pet.id, (ids) =>
-      this.orderService.listByPet(session, ids, args.filter, pageOf(args), selection),
-    );
   }
 }

@@ -1,13 +1,13 @@
 import type { Session, Written } from '../../database/database';
 import type { Pet } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
-import { selectByIds, selectOne } from '../../database/reading/select';
-import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
+import { selectOne } from '../../database/reading/select';
+import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { statement } from '../../database/statement';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
-import { type Connection, type Listed, type PageArgs, readConnection, readConnections } from '../../graphql/connection';
+import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
 import { announceChange, LOCK, PETS, type PetRow } from '../model';
@@ -20,11 +20,6 @@ type InsertedPet = Pick<Pet, 'id'>;
 
 /** Reads and writes pets. */
 export class PetService {
-  /** Finds pets by their ids. Ids without a pet are missing from the returned map. */
-  find(session: Session, ids: readonly bigint[], selection?: FieldSelection): Promise<Map<bigint, PetRow>> {
-    return selectByIds(session, PETS, ids, selection);
-  }
-
   /** Reads one pet, as JSON text if the selection asks for JSON. */
   get(session: Session, id: bigint, selection: RowSelection): Promise<PetRow | JsonText | undefined> {
     return selectOne(session, PETS, id, selection);
@@ -37,17 +32,6 @@ export class PetService {
     selection?: PageSelection,
   ): Promise<Listed<PetRow>> {
     return readConnection(session, PETS, page, filter, selection);
-  }
-
-  /** Reads a page of pets for each of the categories, all with the same filter and page arguments. */
-  async listByCategory(
-    session: Session,
-    categories: readonly bigint[],
-    filter: PetFilter | null | undefined,
-    page: PageArgs,
-    selection?: FieldSelection,
-  ): Promise<Map<bigint, Connection<PetRow>>> {
-    return readConnections(session, PETS, 'categoryId', categories, page, filter, selection);
   }
 
   /**
