@@ -32,7 +32,8 @@ export interface RestRoute {
   readonly document: string;
   /**
    * The input type of the body, if no variable holds the whole body. Then each field of the type needs a variable of the
-   * same name.
+   * same name. If the GraphQL schema has no type of this name, the body has a field for each variable that is not in the
+   * path.
    */
   readonly body?: string;
   /**
