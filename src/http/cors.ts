@@ -12,7 +12,7 @@ const EXPOSED_HEADERS = [
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** How long a browser may cache the response to a preflight, in seconds. */
-const MAX_AGE = '600';
+const MAX_AGE = '7200';
 
 /**
  * Adds the CORS headers (Fetch standard, section 3.3), without `Access-Control-Allow-Credentials`. The OPTIONS routes answer
