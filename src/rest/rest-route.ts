@@ -41,6 +41,11 @@ export interface RestRoute {
    * returns a page, the payload is its `nodes`.
    */
   readonly payload?: string;
+  /**
+   * The path of the object that the operation creates, for the `Location` header of a 201. `{name}` stands for a path parameter
+   * or a field of the payload. The default is the path of the operation, followed by `/{id}`.
+   */
+  readonly location?: string;
   /** The error message if the operation returns null. The default says that the object does not exist. */
   readonly missing?: string;
   readonly deprecation?: Deprecation;
