@@ -96,9 +96,9 @@ export class LogOutput {
       this.chunk = NOTHING;
     }
     this.isWriting = false;
-    const last = Date.now() + EXIT_MS;
+    const last = performance.now() + EXIT_MS;
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    for (this.flushSync(); this.waiting > 0 && Date.now() < last; this.flushSync())
+    for (this.flushSync(); this.waiting > 0 && performance.now() < last; this.flushSync())
       Atomics.wait(sleeper, 0, 0, EXIT_RETRY_MS);
   }
 

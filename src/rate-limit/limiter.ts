@@ -161,7 +161,8 @@ export class Limiter {
   private countBan({ id, keyId }: Subject, { status, at }: KnownBan): LimitStatus | undefined {
     const now = this.options.now();
     const { bannedUntil = 0, retryAfterMs = 0 } = status;
-    if (!(bannedUntil > now)) {
+    // If the clock has been set back, Redis knows how long the ban lasts.
+    if (!(bannedUntil > now) || now < at) {
       this.bans.delete(id);
       return undefined;
     }

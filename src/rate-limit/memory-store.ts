@@ -39,16 +39,16 @@ export class MemoryStore {
   peek(subject: Subject): LimitStatus {
     const now = this.now();
     const state = this.callers.get(subject.id) ?? newState();
-    return limitStatusOf(look(state, now), state, subject.quota, 1, 'counted', now);
+    return limitStatusOf(look(state, this.bans, now), state, subject.quota, 1, 'counted', now);
   }
 
   isBanned(id: string): boolean {
     const state = this.callers.get(id);
-    return state !== undefined && look(state, this.now()) === 'banned';
+    return state !== undefined && look(state, this.bans, this.now()) === 'banned';
   }
 
   liftBan(id: string): boolean {
     const state = this.callers.get(id);
-    return state !== undefined && lift(state, this.now());
+    return state !== undefined && lift(state, this.bans, this.now());
   }
 }

@@ -42,23 +42,33 @@ local stored = redis.call('HMGET', KEYS[1], unpack(FIELDS))
 local state = {}
 for i, field in ipairs(FIELDS) do state[field] = tonumber(stored[i]) or 0 end
 
-local function forget(count, ends)
-  if state[ends] <= now then state[count], state[ends] = 0, 0 end
-end
-forget('minuteUsed', 'minuteEnds')
-forget('dayUsed', 'dayEnds')
-forget('freeUsed', 'freeEnds')
-forget('refusals', 'refusalsEnd')
-forget('bans', 'bansEnd')
 local before = {}
 for _, field in ipairs(FIELDS) do before[field] = state[field] end
+
+local function lastBanMs()
+  return math.min(banMs * 2 ^ math.max(state.bans - 1, 0), banMaxMs)
+end
+
+local function isOver(ends, length)
+  return ends <= now or ends > now + length
+end
+
+local function forget(count, ends, length)
+  if isOver(state[ends], length) then state[count], state[ends] = 0, 0 end
+end
+if isOver(state.bannedUntil, lastBanMs()) then state.bannedUntil = 0 end
+forget('minuteUsed', 'minuteEnds', ${MINUTE_MS})
+forget('dayUsed', 'dayEnds', ${DAY_MS})
+forget('freeUsed', 'freeEnds', ${MINUTE_MS})
+forget('refusals', 'refusalsEnd', math.max(state.minuteEnds, state.dayEnds, state.freeEnds) - now)
+if state.bannedUntil == 0 then forget('bans', 'bansEnd', ${DAY_MS}) end
 
 local function refuse(windowEnds)
   state.refusals = state.refusals + 1
   state.refusalsEnd = math.max(state.refusalsEnd, windowEnds)
   if state.refusals >= banAfter then
-    state.bannedUntil = now + math.min(banMs * 2 ^ state.bans, banMaxMs)
     state.bans = state.bans + 1
+    state.bannedUntil = now + lastBanMs()
     state.bansEnd = now + ${DAY_MS}
     state.refusals, state.refusalsEnd = 0, 0
   end

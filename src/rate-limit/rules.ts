@@ -1,7 +1,7 @@
 import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 
 /**
- * `counted` requests use quota. `free` requests use no quota, but have a separate limit. A `page` (or a preflight) is a free
+ * `counted` requests use quota. `free` requests use no quota, but have a separate limit. A `page` is a free
  * request that is allowed during a ban.
  */
 export type RequestKind = 'counted' | 'free' | 'page';
@@ -27,6 +27,7 @@ export interface BanRules {
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.
  * - A cost is taken from both windows or from neither.
+ * - A window or ban that ends further away than its length is over: the clock was set back.
  * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports. A
  *   ban that starts within a day of the start of the previous ban is twice as long, up to `banMaxSeconds`.
  * @param cost a whole number, at least 1; ignored for a free request, which counts as one request.
@@ -39,7 +40,7 @@ export function take(
   bans: BanRules,
   now: number,
 ): Verdict {
-  forget(state, now);
+  forget(state, bans, now);
   const isExempt = kind === 'page' && hasFree(state, quota);
   if (isBanned(state, now) && !isExempt) return 'banned';
   return kind === 'counted' ? takeCounted(state, quota, cost, bans, now) : takeFree(state, quota, bans, now);
@@ -51,13 +52,14 @@ export function exceedsQuota(cost: number, quota: Quota): boolean {
 }
 
 /** The current verdict on a caller: `banned` or `allowed`. Charges no request. */
-export function look(state: State, now: number): Verdict {
-  forget(state, now);
+export function look(state: State, bans: BanRules, now: number): Verdict {
+  forget(state, bans, now);
   return isBanned(state, now) ? 'banned' : 'allowed';
 }
 
 /** Lifts a ban. The ban still makes the next ban longer. @returns whether the caller was banned. */
-export function lift(state: State, now: number): boolean {
+export function lift(state: State, bans: BanRules, now: number): boolean {
+  forget(state, bans, now);
   if (!isBanned(state, now)) return false;
   state.bannedUntil = 0;
   return true;
@@ -101,32 +103,47 @@ function refuse(state: State, windowEnds: number, bans: BanRules, now: number): 
   state.refusals += 1;
   state.refusalsEnd = Math.max(state.refusalsEnd, windowEnds);
   if (state.refusals < bans.banAfter) return;
-  const seconds = Math.min(bans.banSeconds * 2 ** state.bans, bans.banMaxSeconds);
-  state.bannedUntil = now + seconds * 1000;
   state.bans += 1;
+  state.bannedUntil = now + banMs(state, bans);
   state.bansEnd = now + DAY_MS;
   state.refusals = 0;
   state.refusalsEnd = 0;
 }
 
-function forget(state: State, now: number): void {
-  if (state.minuteEnds <= now) {
+/** How long the latest ban lasts, in milliseconds. */
+function banMs({ bans }: State, { banSeconds, banMaxSeconds }: BanRules): number {
+  return Math.min(banSeconds * 2 ** Math.max(bans - 1, 0), banMaxSeconds) * 1000;
+}
+
+/**
+ * Whether something that lasts `length` milliseconds is over. If its end is further away, the clock has been set back since
+ * it began. It is then over too, since nobody can say how much of it is left.
+ */
+function isOver(ends: number, length: number, now: number): boolean {
+  return ends <= now || ends > now + length;
+}
+
+function forget(state: State, bans: BanRules, now: number): void {
+  if (isOver(state.bannedUntil, banMs(state, bans), now)) state.bannedUntil = 0;
+  if (isOver(state.minuteEnds, MINUTE_MS, now)) {
     state.minuteUsed = 0;
     state.minuteEnds = 0;
   }
-  if (state.dayEnds <= now) {
+  if (isOver(state.dayEnds, DAY_MS, now)) {
     state.dayUsed = 0;
     state.dayEnds = 0;
   }
-  if (state.freeEnds <= now) {
+  if (isOver(state.freeEnds, MINUTE_MS, now)) {
     state.freeUsed = 0;
     state.freeEnds = 0;
   }
-  if (state.refusalsEnd <= now) {
+  // Rejections end with the window that they exceeded.
+  if (state.refusalsEnd <= now || state.refusalsEnd > Math.max(state.minuteEnds, state.dayEnds, state.freeEnds)) {
     state.refusals = 0;
     state.refusalsEnd = 0;
   }
-  if (state.bansEnd <= now) {
+  // The length of a ban follows from the number of bans, so the number is kept during a ban that is longer than a day.
+  if (state.bannedUntil === 0 && isOver(state.bansEnd, DAY_MS, now)) {
     state.bans = 0;
     state.bansEnd = 0;
   }

@@ -49,7 +49,21 @@ describe.each(Object.entries(LIMITERS))('counting %s', (_name, open) => {
 if (HAS_REDIS) {
   const sequences = fc.array(
     fc.record({
-      wait: fc.constantFrom(0, 0, 0, 1, 5000, 60_000, 120_000, 3_600_000, 86_400_000),
+      wait: fc.constantFrom(
+        0,
+        0,
+        0,
+        1,
+        5000,
+        60_000,
+        120_000,
+        3_600_000,
+        86_400_000,
+        -1,
+        -30_000,
+        -3_600_000,
+        -86_400_001,
+      ),
       times: fc.constantFrom(1, 1, 5, 25),
       ask: fc.constantFrom<Step['ask'][]>('counted', 'counted', 'counted', 'free', 'page', 'peek', 'lift'),
       cost: fc.constantFrom(1, 1, 2, 3, 61),

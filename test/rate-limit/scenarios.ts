@@ -1,7 +1,7 @@
 import type { Window } from '../../src/rate-limit/limit-status';
 import type { BanRules, RequestKind, Verdict } from '../../src/rate-limit/rules';
 
-/** Waits `wait` ms, then sends a request `times` times. Every response must match `is`. */
+/** Waits `wait` ms (if it is negative, the clock is set back), then sends a request `times` times. Every response must match `is`. */
 export interface Step {
   readonly wait?: number;
   readonly times?: number;
@@ -199,6 +199,75 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', times: 19, is: { ...limited, retryAfterMs: 59_000 } },
     { ask: 'counted', is: { ...limited, bannedIn: 120_000 } },
     { ask: 'lift', wait: 120_000, is: { lifted: false } },
+  ],
+  // The clock of a machine is set back by seconds (NTP), by hours (a wrong time zone) or by years (an empty battery).
+  ...Object.fromEntries(
+    [1, 1000, MINUTE, 3_600_000, DAY, 365 * DAY].flatMap((step): [string, Step[]][] => [
+      [
+        `after the clock is set back by ${step} ms, a used-up window is over`,
+        [useUpMinute, { ask: 'counted', wait: -step, is: { ...allowed, minute: 59, minuteResetIn: MINUTE } }],
+      ],
+      [
+        `after the clock is set back by ${step} ms, a used-up day is over`,
+        [
+          { ask: 'counted', quota: [60, 60], times: 60, is: allowed },
+          { ask: 'counted', wait: -step, is: { ...allowed, day: 59, dayResetIn: DAY } },
+        ],
+      ],
+      [
+        `after the clock is set back by ${step} ms, used-up free requests are back`,
+        [
+          { ask: 'free', times: 600, is: allowed },
+          { ask: 'free', wait: -step, is: allowed },
+        ],
+      ],
+      [
+        `after the clock is set back by ${step} ms, a ban is over, and the rejections before it are forgotten`,
+        [
+          { ...useUpMinute, quota: [60, 100_000] },
+          getBanned,
+          { ask: 'peek', wait: -step, is: { ...allowed, bannedIn: undefined } },
+          useUpMinute,
+          { ask: 'counted', times: 19, is: { ...limited, bannedIn: undefined } },
+          { ask: 'counted', is: { ...limited, bannedIn: MINUTE } },
+        ],
+      ],
+      [
+        `after the clock is set back by ${step} ms, earlier rejections no longer lead to a ban`,
+        [
+          { ...useUpMinute, quota: [60, 100_000] },
+          { ask: 'counted', times: 19, is: limited },
+          { ...useUpMinute, wait: -step },
+          { ask: 'counted', times: 19, is: { ...limited, bannedIn: undefined } },
+        ],
+      ],
+      [
+        `after the clock is set forward by ${step} ms and back, windows and bans are over`,
+        [
+          { ask: 'peek', wait: step },
+          { ...useUpMinute, quota: [60, 100_000] },
+          getBanned,
+          { ask: 'counted', wait: -step, is: { ...allowed, minute: 59, bannedIn: undefined } },
+        ],
+      ],
+    ]),
+  ),
+  'if the clock is set back within a window or ban, nothing lasts longer than its length from then on': [
+    { ask: 'counted', is: allowed },
+    { ...useUpMinute, wait: 30_000, times: 59 },
+    { ...getBanned, is: { ...limited, retryAfterMs: expect.any(Number) } },
+    { ask: 'peek', wait: 40_000, is: { ...banned, bannedIn: 20_000 } },
+    { ask: 'peek', wait: -10_000, is: { ...banned, bannedIn: 30_000 } },
+    { ask: 'peek', wait: -30_001, is: allowed },
+  ],
+  'a second ban, which lasts two minutes, is over if the clock is set back beyond its start': [
+    { ...useUpMinute, quota: [60, 100_000] },
+    getBanned,
+    { ...useUpMinute, wait: 2 * MINUTE },
+    getBanned,
+    { ask: 'peek', wait: MINUTE, is: { ...banned, bannedIn: MINUTE } },
+    { ask: 'peek', wait: -MINUTE, is: { ...banned, bannedIn: 2 * MINUTE } },
+    { ask: 'peek', wait: -1, is: { ...allowed, bannedIn: undefined } },
   ],
   'a higher plan applies at once, and earlier requests count against the new quota': [
     useUpMinute,
