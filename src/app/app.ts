@@ -135,6 +135,7 @@ async function compose(
     database,
     keys,
     anonymousCaller: (address) => anonymousCaller(address, config.ANONYMOUS_ACCESS),
+    onUnreadableAddress: unreadableAddresses(logger, opened),
     limits,
     requests,
     errors,
@@ -265,6 +266,9 @@ function openUsage(database: Database, logger: FastifyBaseLogger, now: () => num
   return { recorder, service: new UsageService(recorder, now) };
 }
 
+/** Maximum length of an unreadable address in the log. */
+const MAX_SHOWN_ADDRESS = 100;
+
 /** Opens the cache of API keys. It reports look-ups that fail. */
 function openKeys(
   config: Config,
@@ -282,6 +286,15 @@ function openKeys(
     lookUps: new LookUps(limits),
     onFailure: (error) => failures.add(error),
   });
+}
+
+/** Makes a function that logs client addresses that cannot be read. It logs at most one line per second. */
+function unreadableAddresses(logger: FastifyBaseLogger, opened: Opened): (address: string) => void {
+  const message =
+    'TRUST_PROXY: a trusted proxy sent no readable IP address in X-Forwarded-For; its clients share one quota';
+  const failures = new FailureLog(logger, message);
+  opened.push(() => failures.close());
+  return (address) => failures.add(JSON.stringify(address.slice(0, MAX_SHOWN_ADDRESS)));
 }
 
 /** The fraction of each quota that an instance grants while Redis is unreachable. Its workers share this fraction. */

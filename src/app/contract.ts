@@ -1,8 +1,9 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
+import type { OpenAPIV3 } from 'openapi-types';
 import { printed } from '../graphql/printed-schema';
 import { buildSchema } from '../graphql/schema';
-import { asYaml, type OpenApiDocument, openApiDocument } from '../rest/openapi/openapi-document';
+import { asYaml, openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareRoutes } from '../rest/prepared-route';
 import { gatewayDomains } from './domains';
 
@@ -14,7 +15,7 @@ export function contractSchema(domains = gatewayDomains()): GraphQLSchema {
 const NO_EVENTS = { [Symbol.asyncIterator]: () => ({ next: async () => ({ value: undefined, done: true }) as const }) };
 
 /** The OpenAPI document of the REST interface. */
-export function contractDocument(domains = gatewayDomains(), schema = contractSchema(domains)): OpenApiDocument {
+export function contractDocument(domains = gatewayDomains(), schema = contractSchema(domains)): OpenAPIV3.Document {
   return openApiDocument(prepareRoutes(schema, domains.rest), domains.rest, domains.errors);
 }
 

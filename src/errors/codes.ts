@@ -14,6 +14,12 @@ export interface ErrorEntry {
   readonly retryAfter?: number;
 }
 
+/**
+ * Part of the `fix` of a rejection that is stored under the idempotency key of its request. For 24 hours, a repeated request
+ * would only get the stored rejection.
+ */
+export const NEW_KEY = 'Send the next attempt with a new `Idempotency-Key`, if you use one.';
+
 /** The gateway's own codes, sorted by status. Codes with status 200 come last. */
 const TABLE = {
   BAD_REQUEST: {
@@ -80,7 +86,7 @@ const TABLE = {
   NOT_FOUND: {
     status: 404,
     why: 'The resource or the path does not exist, or no longer exists.',
-    fix: 'Check the path, and look up the id in the list of the resources. A GraphQL query for a single object returns `null` instead, without an error.',
+    fix: `Check the path, and look up the id in the list of the resources. ${NEW_KEY} A GraphQL query for a single object returns \`null\` instead, without an error.`,
     message: 'Pet 7 does not exist.',
   },
   METHOD_NOT_ALLOWED: {
@@ -104,13 +110,13 @@ const TABLE = {
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
     why: 'A request with the same `Idempotency-Key` is still running.',
-    fix: 'Retry shortly with the same key: you get the response to the first request, if it was stored.',
-    message: 'A request with this Idempotency-Key is still running. Try again shortly.',
+    fix: 'Retry with the same key after the time in `Retry-After`: you get the response to the first request, if it was stored.',
+    message: 'A request with this Idempotency-Key is still running. Try again in 1 second.',
     retryAfter: 1,
   },
   PRECONDITION_FAILED: {
     status: 412,
-    why: 'The resource does not match `If-Match`, usually because it has been changed. The request had no effect.',
+    why: 'The resource does not match `If-Match`, usually because it has been changed, or it matches `If-None-Match`. The request had no effect.',
     fix: 'Read the resource again, apply the change to the new version, and send the new `ETag` as `If-Match`.',
     message: 'Pet 7 does not match If-Match. Read it again.',
   },
@@ -135,7 +141,7 @@ const TABLE = {
   UNKNOWN_REFERENCE: {
     status: 422,
     why: 'The input refers to an object that does not exist. `details` names the field.',
-    fix: 'Create the missing object first, or correct the id.',
+    fix: `Create the missing object first, or correct the id. ${NEW_KEY}`,
     message: 'Category 7 does not exist.',
   },
   IDEMPOTENCY_MISMATCH: {

@@ -199,10 +199,11 @@ export async function refusing<T>(
 }
 
 /**
- * The condition of a change. Returns whether the resource is unchanged since the caller read it.
+ * The condition of a change.
  * @param current the resource, whose row is locked; `null` if the resource does not exist.
+ * @returns the header whose condition the resource does not meet; `undefined` if it meets all conditions.
  */
-export type Precondition = (current: object | null) => boolean;
+export type Precondition = (current: object | null) => 'If-Match' | 'If-None-Match' | undefined;
 
 /**
  * Checks the condition of a change, inside the transaction of the change. The calling function must first check that the
@@ -216,9 +217,11 @@ export async function requireUnchanged(
   what: string,
   read: () => object | null | Promise<object | null>,
 ): Promise<void> {
-  if (!precondition || precondition(await read())) return;
-  const message = `${what} does not match If-Match. Read it again.`;
-  throw new ProblemError('PRECONDITION_FAILED', message);
+  const failed = precondition?.(await read());
+  if (failed === 'If-Match')
+    throw new ProblemError('PRECONDITION_FAILED', `${what} does not match If-Match. Read it again.`);
+  if (failed === 'If-None-Match')
+    throw new ProblemError('PRECONDITION_FAILED', `${what} exists, and matches If-None-Match.`);
 }
 
 /**

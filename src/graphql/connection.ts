@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor, listTag } from '../database/reading/cursor'
 import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select';
 import type { FieldSelection, JsonText, PageQuery, PageSelection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
-import { Checks, PAGE_SIZE, SEARCH } from '../errors/inputs';
+import { Checks, MAX_FILTER_VALUES, PAGE_SIZE, SEARCH, tooLong } from '../errors/inputs';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;
@@ -122,6 +122,7 @@ export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter
   const checks = new Checks();
   for (const name in table.filters)
     if (table.filters[name]?.kind === 'name') checks.value(`filter.${name}`, SEARCH, filters[name]);
+  checkLists(checks, filters);
   const bound = (path: 'after' | 'before') => {
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;
@@ -137,6 +138,16 @@ export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter
   checks.done();
   const limit = first ?? last ?? DEFAULT_PAGE;
   return { after, before, filters, order, descending, limit, backward: last != null };
+}
+
+/** Checks the number of values in all lists of a filter together, so that a link to the next page is never too long. */
+function checkLists(checks: Checks, filters: Filters): void {
+  const lists = Object.entries(filters).filter(([, value]) => Array.isArray(value) && value.length > 0);
+  const values = lists.reduce((sum, [, list]) => sum + (list as readonly unknown[]).length, 0);
+  if (values <= MAX_FILTER_VALUES) return;
+  const fault = tooLong(MAX_FILTER_VALUES, 'items');
+  const message = lists.length > 1 ? `${fault.message}, together with the other lists of the filter` : fault.message;
+  for (const [name] of lists) checks.fail(`filter.${name}`, { ...fault, message });
 }
 
 function connection<Row>(

@@ -49,7 +49,8 @@ export class Observation implements Observer {
 /** The log entry of an answered request, or of an operation over WebSocket. */
 export interface AccessEntry {
   readonly requestId: string;
-  readonly method: string;
+  /** `undefined` if the request could not be parsed. */
+  readonly method: string | undefined;
   readonly path?: string;
   /** The key id or the address of the caller. */
   readonly caller: string | undefined;

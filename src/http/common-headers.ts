@@ -69,7 +69,8 @@ function payloadOr429(
   limitStatus: LimitStatus,
 ): unknown {
   const rejection = limitProblem(limitStatus);
-  return !rejection || request.route.isPublic ? payload : replaceResponse(request, reply, payload, rejection);
+  const isAlwaysSent = request.route.isPublic || request.method === 'OPTIONS';
+  return !rejection || isAlwaysSent ? payload : replaceResponse(request, reply, payload, rejection);
 }
 
 /** Replaces a response by an error. @returns the new payload. */
@@ -114,8 +115,8 @@ function chargeOrPeek(request: FastifyRequest, reply: FastifyReply): LimitStatus
   const { metering, isPublic } = route;
   const { statusCode } = reply;
   const isUnmetered = metering === 'unmetered' && (isPublic || statusCode < 400);
-  if (isUnmetered || statusCode >= 500 || request.isShed) return meter.peek();
-  const isFree = metering === 'free' || method === 'OPTIONS' || isPage(reply);
+  if (isUnmetered || method === 'OPTIONS' || statusCode >= 500 || request.isShed) return meter.peek();
+  const isFree = metering === 'free' || isPage(reply);
   return isFree ? meter.charge(0, 'page') : meter.charge(1);
 }
 

@@ -12,20 +12,26 @@ const EXPOSED_HEADERS = [
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** How long a browser may cache the response to a preflight, in seconds. */
-const MAX_AGE = '7200';
+const MAX_AGE = '600';
+
+/** The CORS headers of every response. @param origin the `Origin` of the request; an empty text without the header. */
+export type CorsHeaders = (origin: string) => Record<string, string>;
 
 /**
- * Adds the CORS headers (Fetch standard, section 3.3), without `Access-Control-Allow-Credentials`. The OPTIONS routes answer
- * preflight requests.
+ * The CORS headers (Fetch standard, section 3.3), without `Access-Control-Allow-Credentials`.
  * @param origins the allowed origins; `undefined` allows any.
  */
-export function allowOrigins(origins: readonly string[] | undefined): onRequestHookHandler {
-  const isAny = !origins || origins.includes('*');
+export function corsHeadersFor(origins: readonly string[] | undefined): CorsHeaders {
+  const exposed = { 'access-control-expose-headers': EXPOSED_HEADERS };
+  const forAny = { 'access-control-allow-origin': '*', ...exposed };
+  if (!origins || origins.includes('*')) return () => forAny;
+  return (origin) => (origins.includes(origin) ? { 'access-control-allow-origin': origin, ...exposed } : exposed);
+}
+
+/** Adds the CORS headers. The OPTIONS routes answer preflight requests. */
+export function allowOrigins(corsHeaders: CorsHeaders): onRequestHookHandler {
   return ({ headers, method }, reply, done) => {
-    const { origin = '' } = headers;
-    if (isAny) reply.header('access-control-allow-origin', '*');
-    else if (origins.includes(origin)) reply.header('access-control-allow-origin', origin);
-    reply.header('access-control-expose-headers', EXPOSED_HEADERS);
+    reply.headers(corsHeaders(headers.origin ?? ''));
     if (method === 'OPTIONS') allowMethods(reply, headers['access-control-request-headers']);
     done();
   };

@@ -5,8 +5,6 @@ import { type LimitStatus, limitProblem } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import { sendProblem } from './error-handling';
-import { presentedKey } from './identification';
-import { isWebSocket } from './live/upgrades';
 import type { RequestsInProgress } from './requests-in-progress';
 
 const SEVERAL_HOSTS = 'A request must have one Host header.';
@@ -47,7 +45,8 @@ function sendBan(request: FastifyRequest, reply: FastifyReply, ban: LimitStatus,
 }
 
 /**
- * Health checks and metrics are not rejected because of load.
+ * Health checks, metrics and OPTIONS are not rejected because of load: a browser reports a rejected preflight only as a
+ * network error.
  * @throws the error if a request is rejected early. The reasons are: no `Host` header or several (400), too many unknown keys
  * from its address (429), overload (503), too many requests of the caller in progress (429), a wrong key (401), or a
  * rejection by the route (401, 403, 405, 406).
@@ -59,28 +58,17 @@ function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: Requ
   if (hosts > 1) throw new ProblemError('BAD_REQUEST', SEVERAL_HOSTS);
   if (hosts === 0 && raw.httpVersion === '1.1') throw new ProblemError('BAD_REQUEST', NO_HOST);
   if (keyProblem === TOO_MANY_LOOK_UPS) throw TOO_MANY_LOOK_UPS;
-  if (metering === 'unmetered') {
+  if (metering === 'unmetered' || request.method === 'OPTIONS') {
     check?.(request, reply);
     return;
   }
-  const callerId = isUnidentified(request) ? UNIDENTIFIED + caller.id : caller.id;
-  const rejection = requests.countForCaller(slot, callerId, request.isShed);
+  const rejection = requests.countForCaller(slot, caller.id, request.isShed);
   if (rejection) {
     request.isShed = true;
     throw rejection;
   }
   if (keyProblem !== undefined && !metering) throw keyProblem;
   check?.(request, reply);
-}
-
-const UNIDENTIFIED = 'unidentified ';
-
-/**
- * Whether the caller is not known yet: a key may follow in `connection_init`. Other requests of the address then do not count
- * towards the limit on this request.
- */
-function isUnidentified(request: FastifyRequest): boolean {
-  return request.headers.upgrade !== undefined && isWebSocket(request.raw) && presentedKey(request) === undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
-import { subjectOfAddress } from '../rate-limit/client-address';
+import { subjectOfAddress, UNKNOWN } from '../rate-limit/client-address';
 import { limitError } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
@@ -46,6 +46,8 @@ export interface Identification {
    * @param address the client's address as a rate-limit subject: an IPv4 address, or an IPv6 /64 network.
    */
   anonymousCaller(address: string): Caller;
+  /** Called for a request whose trusted proxy sent no readable client address. @param address what it sent instead. */
+  onUnreadableAddress(address: string): void;
 }
 
 /**
@@ -54,11 +56,20 @@ export interface Identification {
  */
 const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
 
-/** Sets the caller and the meter of a request. */
-export function identifyCallers({ keys, limits, requests, anonymousCaller }: Identification): onRequestHookHandler {
+/** A meter that charges nobody. Its limit headers report an unused quota. */
+export function meterOfNobody(limits: Limiter): Meter {
   const peek = () => limits.peek(UNIDENTIFIED);
-  const nothing = { take: peek, peek };
-  const anonymous = ({ ip }: FastifyRequest) => anonymousCaller(subjectOfAddress(ip));
+  return new Meter({ take: peek, peek }, UNIDENTIFIED);
+}
+
+/** Sets the caller and the meter of a request. */
+export function identifyCallers(options: Identification): onRequestHookHandler {
+  const { keys, limits, requests, anonymousCaller, onUnreadableAddress } = options;
+  const anonymous = ({ ip }: FastifyRequest) => {
+    const address = subjectOfAddress(ip);
+    if (address === UNKNOWN && ip !== undefined) onUnreadableAddress(ip);
+    return anonymousCaller(address);
+  };
   const identify = (request: FastifyRequest, caller: Caller) => {
     request.caller = caller;
     request.meter = new Meter(limits, caller);
@@ -97,7 +108,7 @@ export function identifyCallers({ keys, limits, requests, anonymousCaller }: Ide
     // The response may be sent without a look-up of the key, or before the look-up completes. Such a response must not
     // report the quota or ban of anonymous callers at the same address.
     request.caller = anonymous(request);
-    request.meter = new Meter(nothing, UNIDENTIFIED);
+    request.meter = meterOfNobody(limits);
     if (!isChecked) return done();
     settle(request, key, recognised).then(
       () => done(),
@@ -120,16 +131,12 @@ export async function rejectKey(meter: Meter, reason: string): Promise<Error> {
 
 /**
  * The key in a request's `X-API-Key` or `Authorization: Bearer` header (RFC 6750, section 2.1). If `Authorization` has a
- * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header, or
- * empty ones: pages whose user is logged out send these.
+ * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header.
  */
 export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
   const key = headers['x-api-key'];
-  if (key) return String(key);
-  const authorization = headers.authorization?.trim();
-  if (!authorization) return undefined;
-  if (!BEARER.test(authorization)) return '';
-  return authorization.replace(BEARER, '') || undefined;
+  if (key !== undefined) return String(key);
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  return /^bearer +/i.test(authorization) ? authorization.replace(/^bearer +/i, '').trimEnd() : '';
 }
-
-const BEARER = /^bearer(?: +|$)/i;

@@ -11,12 +11,9 @@ const [JSON_TYPE] = PATCH_TYPES;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/**
- * Makes `app` accept JSON bodies only. Fastify's own parser would report a key `__proto__` as invalid JSON. `JSON.parse`
- * makes it an ordinary key.
- */
+/** Makes `app` accept JSON bodies only. */
 export function acceptJsonBodies(app: FastifyInstance): void {
-  accept(app, [JSON_TYPE], (_request, text, done) => done(null, parsed(text, JSON.parse)));
+  accept(app, [JSON_TYPE], app.getDefaultJsonParser('error', 'error'));
 }
 
 /** Makes `app` accept only JSON bodies and JSON merge patches. Numbers are parsed without loss, see {@link parseJson}. */
@@ -26,12 +23,9 @@ export function acceptExactJsonBodies(app: FastifyInstance): void {
 
 function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    // DELETE and OPTIONS requests may have a body, which is ignored. Some clients also send a Content-Type, which must not
-    // cause a 415.
-    if (request.method === 'DELETE' || request.method === 'OPTIONS') return done(null, undefined);
-    return parse(request, textOf(request, bytes), done);
-  });
+  app.addContentTypeParser([...types], { parseAs: 'buffer' }, (request, bytes: Buffer, done) =>
+    parse(request, textOf(request, bytes), done),
+  );
 }
 
 /** @throws ProblemError `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST`. */
@@ -56,14 +50,9 @@ const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
  * @throws ProblemError `BAD_REQUEST`.
  */
 export function parseJson(text: string): unknown {
-  const exactly = () => parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
-  return parsed(text, DELICATE.test(text) ? exactly : JSON.parse);
-}
-
-/** @throws ProblemError `BAD_REQUEST`. */
-function parsed(text: string, parser: (text: string) => unknown): unknown {
   try {
-    return parser(text);
+    if (!DELICATE.test(text)) return JSON.parse(text);
+    return parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
   } catch {
     throw new ProblemError('BAD_REQUEST', 'The body is not valid JSON.');
   }

@@ -16,7 +16,6 @@ export function answerOtherMethods(app: FastifyInstance, url: string, methods: r
   app.route({
     method: 'OPTIONS',
     url,
-    config: { metering: 'free' },
     handler: (_request, reply) =>
       reply
         .code(204)
@@ -44,13 +43,17 @@ export function readRoute(app: FastifyInstance, url: string, options: Omit<Route
   answerOtherMethods(app, url, READS);
 }
 
-/** Makes Fastify route all HTTP methods that Node can parse. Otherwise rare methods would get 404 instead of 405. */
+/**
+ * Makes Fastify route all HTTP methods that Node can parse. Otherwise rare methods would get 404 instead of 405. The body of a
+ * DELETE or OPTIONS request is ignored, whatever its `Content-Type` is: many clients send the header without a body.
+ */
 export function routeEveryMethod(app: FastifyInstance): void {
+  for (const method of ['DELETE', 'OPTIONS']) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   const known = new Set<string>(app.supportedMethods);
   for (const method of METHODS) if (!known.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }
 
 /** Answers OPTIONS requests for paths that do not exist, including CORS preflights. */
 export function answerPreflights(app: FastifyInstance): void {
-  app.options('*', { config: { metering: 'free' } }, (_request, reply) => reply.code(204).send());
+  app.options('*', (_request, reply) => reply.code(204).send());
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors/codes';
 import { errorBody, helpLink, ProblemError } from '../errors/errors';
 import { subjectOfAddress } from '../rate-limit/client-address';
@@ -9,8 +11,31 @@ import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
+import { type AccessLog, isBanned } from './access-log';
 import { CONSTANT_HEADERS } from './common-headers';
-import type { RequestsInProgress } from './requests-in-progress';
+import type { CorsHeaders } from './cors';
+import { meterOfNobody } from './identification';
+import { MAX_DISCARDED, type RequestsInProgress } from './requests-in-progress';
+
+/** An error of Node's HTTP parser. */
+interface ParserError extends Error {
+  readonly code?: string;
+  /** What is wrong, such as `Invalid header value char`. It contains no part of the request. */
+  readonly reason?: string;
+  /** The bytes that the parser could not read. */
+  readonly rawPacket?: unknown;
+}
+
+export interface ParserErrorOptions {
+  readonly limits: Limiter;
+  readonly requests: RequestsInProgress;
+  readonly accessLog: AccessLog;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  readonly corsHeaders: CorsHeaders;
+  /** Whether a connection comes from a trusted proxy, so that its address says nothing about the client. */
+  isProxy(address: string | undefined): boolean;
+}
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large.'],
@@ -18,27 +43,72 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 /**
+ * How long the rest of a rejected request is read and discarded, in milliseconds. If the server closed the connection while
+ * the client still sends, the kernel would reset it, and the client could lose the response.
+ */
+const LINGER_MS = 2_000;
+/** How long to wait for the first bytes of a connection that is to be closed, in milliseconds. */
+const READ_MS = 10;
+
+/**
  * Answers requests that Node's HTTP parser rejects. They never reach Fastify, so the usual error and headers are written to
  * the socket here. The caller is charged, or the client's address if the headers could not be parsed. If the request has
- * already been answered and the error is in the rest of its body, the socket is closed without a second response.
+ * already been answered and the error is in the rest of its body, the socket is closed without a second response. So is a
+ * connection on which nothing was ever sent: browsers open such connections in advance.
  */
-export function answerParserErrors(limits: Limiter, requests: RequestsInProgress, now: () => number) {
-  return async (error: NodeJS.ErrnoException, socket: Socket): Promise<void> => {
+export function answerParserErrors(options: ParserErrorOptions) {
+  const { limits, requests, now } = options;
+  /** The sockets of answered requests, with the number of bytes that they may still receive. */
+  const answered = new WeakMap<Socket, number>();
+  const meterOf = ({ remoteAddress }: Socket) =>
+    options.isProxy(remoteAddress)
+      ? meterOfNobody(limits)
+      : new Meter(limits, { id: subjectOfAddress(remoteAddress), quota: PLANS.FREE });
+
+  return async (error: ParserError, socket: Socket): Promise<void> => {
+    // The parser reports an error for each further packet of a rejected request.
+    if (socket.bytesRead < (answered.get(socket) ?? 0)) return;
+    // On a busy event loop, bytes may have arrived that have not been read yet.
+    if (socket.bytesRead === 0) await sleep(READ_MS);
     const request = requests.arrivingOn(socket);
     const isAnswered = request && !request.slot.reply;
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) {
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswered || socket.bytesRead === 0) {
       socket.destroy();
       return;
     }
-    const address = { id: subjectOfAddress(socket.remoteAddress), quota: PLANS.FREE };
-    const limitStatus = await (request?.meter ?? new Meter(limits, address)).charge(1);
-    const [code, message] = CODES[error.code ?? ''] ?? ['BAD_REQUEST', 'The request is not valid HTTP.'];
-    write(socket, limitError(limitStatus) ?? new ProblemError(code, message), rateLimitHeaders(limitStatus, now()));
+    answered.set(socket, socket.bytesRead + MAX_DISCARDED);
+    const meter = request?.meter ?? meterOf(socket);
+    const limitStatus = await meter.charge(1);
+    const problem = limitError(limitStatus) ?? problemOf(error);
+    const requestId = request?.id ?? randomUUID();
+    write(socket, problem, requestId, {
+      date: new Date().toUTCString(),
+      ...options.corsHeaders(originOf(error, request)),
+      ...rateLimitHeaders(limitStatus, now()),
+    });
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    const { code, status } = problem;
+    const caller = meter.subject.id;
+    const entry = { requestId, method: request?.method, caller, operation: 'other', operationName: undefined };
+    options.accessLog.record({ ...entry, status, code, ms: 0 }, isBanned(status, meter), {
+      ...{ code, status, interface: 'other' },
+    });
   };
 }
 
-function write(socket: Socket, problem: ProblemError, headers: Record<string, string>): void {
-  const requestId = randomUUID();
+function problemOf({ code = '', reason }: ParserError): ProblemError {
+  const known = CODES[code];
+  if (known) return new ProblemError(...known);
+  return new ProblemError('BAD_REQUEST', `The request is not valid HTTP${reason ? `: ${reason}` : ''}.`);
+}
+
+/** The `Origin` of a request; an empty text if it is not known. */
+function originOf({ rawPacket }: ParserError, request: FastifyRequest | undefined): string {
+  if (request) return request.headers.origin ?? '';
+  return /\r\norigin:[ \t]*([^\r\n]+)/i.exec(Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '')?.[1] ?? '';
+}
+
+function write(socket: Socket, problem: ProblemError, requestId: string, headers: Record<string, string>): void {
   const body = JSON.stringify(errorBody(problem, requestId));
   const fields = {
     'Content-Type': 'application/json; charset=utf-8',

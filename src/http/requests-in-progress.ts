@@ -45,6 +45,21 @@ interface SocketState {
   latest: FastifyRequest | undefined;
 }
 
+/**
+ * Maximum number of bytes of a rejected request that are read and discarded, until its client has read the response. Some
+ * clients and proxies send the whole body before they read.
+ */
+export const MAX_DISCARDED = 32 * 1024 * 1024;
+
+/** A request whose response is sent, while its body is still arriving. */
+interface Arriving {
+  readonly raw: FastifyRequest['raw'];
+  /** When the connection is closed at the latest, in `performance.now()` time. */
+  readonly until: number;
+  /** The number of bytes on the connection at which it is closed. */
+  readonly mostBytes: number;
+}
+
 const STATE = Symbol('state');
 type KnownSocket = Socket & { [STATE]?: SocketState };
 
@@ -88,6 +103,7 @@ export class RequestsInProgress {
   isClosing = false;
 
   private readonly slots = new Set<Slot>();
+  private readonly arriving = new Set<Arriving>();
   /** The number of counted requests and operations by caller. */
   private readonly perCaller = new Map<string, number>();
   private readonly mostPerCaller: number;
@@ -206,6 +222,7 @@ export class RequestsInProgress {
     slot.unsent?.release();
     deadline.end();
     const connection = (raw.socket as KnownSocket)[STATE];
+    if (raw.complete === false && !raw.socket.destroyed) this.discard(raw, reply.elapsedTime);
     if (connection) {
       connection.unanswered -= 1;
       if (connection.latest?.raw.complete) connection.latest = undefined;
@@ -294,7 +311,31 @@ export class RequestsInProgress {
     socket.once('close', () => {
       for (const { reply } of [...this.slots]) if (reply?.request.raw.socket === socket) this.end(reply.request);
     });
+    const close = socket.destroySoon;
+    // Node closes a connection after its last response, although the body of the request may still be arriving. The kernel
+    // would then reset the connection, and the client could lose the response.
+    socket.destroySoon = () => {
+      const last = this.arrivingOn(socket);
+      if (last) last.raw.once('end', () => close.call(socket)).resume();
+      else close.call(socket);
+    };
     return { unanswered: 0, rejections: 0, rejectedAt: 0, latest: undefined };
+  }
+
+  /** Bounds the rest of a body, which Node reads and discards after the response. @param ms the age of the request. */
+  private discard(raw: FastifyRequest['raw'], ms: number): void {
+    const until = performance.now() + Math.max(0, this.limitMs - ms) + GRACE_MS;
+    this.arriving.add({ raw, until, mostBytes: raw.socket.bytesRead + MAX_DISCARDED });
+  }
+
+  private closeLongArriving(): void {
+    for (const body of this.arriving) {
+      const { raw, until, mostBytes } = body;
+      const isOver = raw.complete || raw.socket.destroyed;
+      const isTooLong = performance.now() > until || raw.socket.bytesRead > mostBytes;
+      if (!isOver && isTooLong) raw.socket.destroy();
+      if (isOver || isTooLong) this.arriving.delete(body);
+    }
   }
 
   private take(reply?: FastifyReply): Slot {
@@ -310,6 +351,7 @@ export class RequestsInProgress {
   }
 
   private sweep(): void {
+    this.closeLongArriving();
     for (const slot of [...this.slots]) {
       const { reply } = slot;
       if (!reply || !slot.isTimed || reply.elapsedTime < this.limitOf(reply)) continue;

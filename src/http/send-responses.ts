@@ -13,9 +13,9 @@ const CHUNK = 64 * 1024;
  */
 export function limitUnsent(requests: RequestsInProgress): onSendHookHandler<unknown> {
   return (request, reply, payload, done) => {
-    const { caller, route } = request;
-    const isMutation = request.observation?.kind === 'mutation';
-    if (!caller || route.metering === 'unmetered' || reply.statusCode >= 400 || isMutation) return done(null, payload);
+    const { caller, route, method, observation } = request;
+    const isAlwaysSent = route.metering === 'unmetered' || method === 'OPTIONS' || observation?.kind === 'mutation';
+    if (!caller || isAlwaysSent || reply.statusCode >= 400) return done(null, payload);
     const rejection = requests.unsent.rejectionOf(caller.id);
     if (!rejection) return done(null, payload);
     requests.rejected += 1;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { compile } from '@fastify/proxy-addr';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
-  type FastifyServerOptions,
   type onRequestHookHandler,
   type onResponseHookHandler,
   type onSendHookHandler,
@@ -12,12 +12,13 @@ import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
 import type { Documents } from '../graphql/documents';
 import type { Executor } from '../graphql/executor';
+import { withoutPort } from '../rate-limit/client-address';
 import { methodsByPath, registerRoutes } from '../rest/adapter';
 import type { PreparedRoute } from '../rest/prepared-route';
 import type { AccessLog } from './access-log';
 import { addHeaders, chargeRequests, setConstantHeaders } from './common-headers';
 import { limitConnectionsPerAddress } from './connections-per-address';
-import { allowOrigins } from './cors';
+import { allowOrigins, corsHeadersFor } from './cors';
 import { rejectEarly } from './early-rejection';
 import { answerErrors } from './error-handling';
 import type { ErrorLog } from './failure-log';
@@ -102,7 +103,7 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
     // Finds the caller by its key or address. A wrong key is rejected only after `CORS`, so that scripts can read the 401.
     ['onRequest', 'caller', identifyCallers(options)],
     // Sets the CORS headers, so that scripts of other origins can read the response, even a rejection.
-    ['onRequest', 'CORS', allowOrigins(corsOrigins)],
+    ['onRequest', 'CORS', allowOrigins(corsHeadersFor(corsOrigins))],
     // Rejects requests before their body is read: a known ban (429), no `Host` or several (400), overload (503), too many
     // requests of this caller in progress or unread (429), a wrong key (401). Then runs the checks of the route: scope
     // (401, 403), method (405), `Accept` (406).
@@ -145,7 +146,9 @@ export function pipeline(options: ServerOptions, routes: Install): readonly Stag
 
 /** Creates the HTTP server with the GraphQL and REST interfaces, ready for `listen` or `inject`. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { requests, accessLog, limits, connections } = options;
+  const { requests, accessLog, connections } = options;
+  const trustProxy = trusted(options.trustProxy);
+  const isProxy = (address = '') => trustProxy?.(address, 0) ?? false;
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
@@ -157,8 +160,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     keepAliveTimeout: connections.keepAliveTimeout,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     rewriteUrl: routableUrl,
-    trustProxy: trusted(options.trustProxy),
-    clientErrorHandler: answerParserErrors(limits, requests, options.now),
+    trustProxy: trustProxy ?? false,
+    clientErrorHandler: answerParserErrors({ ...options, corsHeaders: corsHeadersFor(options.corsOrigins), isProxy }),
     // Turns off two built-in responses: Fastify's 503 while closing, and Node's 400 for requests without `Host`
     // (`requireHostHeader`). No hooks run for these responses, so they would lack the headers that every response has.
     return503OnClosing: false,
@@ -240,8 +243,14 @@ async function routesOf({ server }: FastifyInstance, options: ServerOptions): Pr
   };
 }
 
-function trusted(proxies: string[] | number | undefined): FastifyServerOptions['trustProxy'] {
-  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : (proxies ?? false);
+/** Whether an address is a trusted proxy. @param hop the number of proxies between this address and the gateway. */
+type IsTrusted = (address: string, hop: number) => boolean;
+
+function trusted(proxies: string[] | number | undefined): IsTrusted | undefined {
+  if (proxies === undefined) return undefined;
+  if (typeof proxies === 'number') return (_address, hop) => hop < proxies;
+  const isTrusted = compile(proxies);
+  return (address, hop) => isTrusted(withoutPort(address), hop);
 }
 
 /**

@@ -1,12 +1,12 @@
-import type { ErrorEntry } from '../errors/codes';
+import { type ErrorEntry, NEW_KEY } from '../errors/codes';
 import { type ErrorDetail, ExpectedError, type Fault } from '../errors/errors';
 
 /** The error codes of the petstore's own rules. */
 export const PETSTORE_ERRORS = {
   INSUFFICIENT_STOCK: {
     status: 409,
-    why: 'Fewer units are in stock than the order or the adjustment asks for. The stock is unchanged.',
-    fix: 'Ask for fewer units (`details` says how many are in stock), or try again when `inventoryChanged` reports a larger stock.',
+    why: 'Fewer units are in stock than the order asks for. The stock is unchanged.',
+    fix: `Order fewer units (\`details\` says how many are in stock), or try again when \`inventoryChanged\` reports a larger stock. ${NEW_KEY}`,
     message: 'Fewer than 2 units of pet 1 are in stock.',
     rules: {
       EXCEEDS_STOCK:
@@ -16,19 +16,19 @@ export const PETSTORE_ERRORS = {
   ORDER_COMPLETE: {
     status: 409,
     why: 'The order is complete: its pet and quantity can no longer change.',
-    fix: 'Place another order.',
+    fix: `Place another order. ${NEW_KEY}`,
     message: 'Order 1 is complete; its pet and quantity can no longer change.',
   },
   CATEGORY_NOT_EMPTY: {
     status: 409,
     why: 'The category still has pets.',
-    fix: 'Move its pets to another category or delete them first.',
+    fix: `Move its pets to another category or delete them first. ${NEW_KEY}`,
     message: 'Category 1 still has pets; move or delete them first.',
   },
   PET_HAS_ORDERS: {
     status: 409,
     why: 'The pet still has orders.',
-    fix: 'Cancel its orders first, or keep the pet with the status `sold`.',
+    fix: `Cancel its orders first, or keep the pet with the status \`sold\`. ${NEW_KEY}`,
     message: 'Pet 1 still has orders; cancel them first.',
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,4 +1,5 @@
 import { Field, InputType, Int } from 'type-graphql';
+import { MAX_FILTER_VALUES } from '../errors/inputs';
 import { Count, NotNull, Quantity, SearchText, Text } from '../graphql/bounds';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { nullable, Stability } from '../graphql/directives';
@@ -6,6 +7,8 @@ import { JsonSchema } from '../graphql/json-schema';
 import { orderByOf, pageArgsOf } from '../graphql/page-args';
 import { DateTime, Id } from '../graphql/scalars';
 import { CategorySortField, InventorySortField, OrderSortField, PetSortField, PetStatus } from './enums';
+
+const LISTS = `The lists of a filter may have at most ${MAX_FILTER_VALUES} values together.`;
 
 /** Bounds the length of the name of a pet or a category. */
 export const Name = () => Text(1, 255);
@@ -125,7 +128,9 @@ export class InventoryUpdate {
   quantity!: number;
 }
 
-@InputType({ description: 'Lists only pets that match every given filter.' })
+@InputType({
+  description: `Lists only pets that match every given filter. ${LISTS}`,
+})
 export class PetFilter {
   @Field(() => [Id], nullable('Pets with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
@@ -147,7 +152,9 @@ export class PetFilter {
   name?: string | null;
 }
 
-@InputType({ description: 'Lists only categories that match every given filter.' })
+@InputType({
+  description: `Lists only categories that match every given filter. ${LISTS}`,
+})
 export class CategoryFilter {
   @Field(() => [Id], nullable('Categories with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
@@ -163,7 +170,9 @@ export class CategoryFilter {
   name?: string | null;
 }
 
-@InputType({ description: 'Lists only orders that match every given filter.' })
+@InputType({
+  description: `Lists only orders that match every given filter. ${LISTS}`,
+})
 export class OrderFilter {
   @Field(() => [Id], nullable('Orders with these ids.\n\nAn empty list matches nothing.'))
   ids?: bigint[] | null;
@@ -175,7 +184,9 @@ export class OrderFilter {
   complete?: boolean | null;
 }
 
-@InputType({ description: 'Lists only inventory entries that match every given filter.' })
+@InputType({
+  description: `Lists only inventory entries that match every given filter. ${LISTS}`,
+})
 export class InventoryFilter {
   @Field(() => [Id], nullable('Entries of these pets.\n\nAn empty list matches nothing.'))
   petIds?: bigint[] | null;
@@ -186,9 +197,6 @@ export class InventoryFilter {
   @Stability('BETA')
   @Field(() => Int, nullable('Entries with at most this many units, to find low stock.'))
   maxQuantity?: number | null;
-
-  @Field(() => Int, nullable('Entries with at least this many units.'))
-  minQuantity?: number | null;
 }
 
 const PetSort = orderByOf('PetSort', 'pets', PetSortField, 'ID');

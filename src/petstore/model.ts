@@ -94,7 +94,6 @@ export const INVENTORY: Table<InventoryRow> = {
     petIds: { kind: 'ids' },
     statuses: { kind: 'joined', column: pets.status },
     maxQuantity: { kind: 'atMost', column: stock.quantity, order: 'QUANTITY' },
-    minQuantity: { kind: 'atLeast', column: stock.quantity, order: 'QUANTITY' },
   },
   idOf: (item) => item.petId,
 };

@@ -32,7 +32,7 @@ export async function sendAsset(
     // Each encoding needs its own strong ETag (RFC 9110, section 8.8.3.3).
     const etag = takesGzip ? asset.etag.replace(/"$/, '-gzip"') : asset.etag;
     reply.header('etag', etag);
-    if (isKnown(etag, headers['if-none-match'])) return reply.code(304).send();
+    if (isKnown(etag, headers['if-none-match'], true)) return reply.code(304).send();
   }
   if (takesGzip) reply.header('content-encoding', 'gzip');
   // For pages, `frame-ancestors` in the Content-Security-Policy replaces this header.

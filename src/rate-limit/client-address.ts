@@ -11,7 +11,16 @@ const NETWORK_GROUPS = 4;
  * The rate-limit subject of all texts that are not IP addresses. They share one quota, so a caller cannot get more requests
  * by inventing such texts.
  */
-const UNKNOWN = 'unknown';
+export const UNKNOWN = 'unknown';
+
+/** An address as Azure Application Gateway and AWS ALB write it: `192.0.2.1:4711`, `[2001:db8::1]:4711`, `[2001:db8::1]`. */
+const DECORATED = /^(?:([0-9.]+)|\[([^\]]+)\])(?::[0-9]+)?$/;
+
+/** An address without the brackets and the port that a proxy may have added. Any other text stays unchanged. */
+export function withoutPort(text: string): string {
+  const [, ipv4, ipv6] = DECORATED.exec(text) ?? [];
+  return ipv4 ?? ipv6 ?? text;
+}
 
 /**
  * The rate-limit subject of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, written as the
@@ -22,7 +31,9 @@ export function subjectOfAddress(ip: string | undefined): string {
   if (ip === undefined) return UNKNOWN;
   const address = ip.startsWith(MAPPED) ? ip.slice(MAPPED.length) : ip;
   if (isIPv4(address)) return address;
-  return isIPv6(ip) ? networkOf(ip) : UNKNOWN;
+  if (isIPv6(ip)) return networkOf(ip);
+  const bare = withoutPort(ip);
+  return bare === ip ? UNKNOWN : subjectOfAddress(bare);
 }
 
 function networkOf(ip: string): string {

@@ -5,7 +5,7 @@ import { requireScope } from '../graphql/admission';
 import type { Api, IdempotencyRequest, OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
-import { preconditionOf } from './if-match';
+import { preconditionOf } from './preconditions';
 import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
 import { JSON_TYPE, sendResult } from './response';
@@ -99,7 +99,7 @@ function run(
   const variables = variablesOf(route, request);
   const key = route.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operationId: route.id };
-  const precondition = route.isConditional ? preconditionOf(request.headers['if-match'], route) : undefined;
+  const precondition = route.isConditional ? preconditionOf(request.headers, route) : undefined;
   const operation = startOperation(request, REST_API, idempotency, precondition);
   return executor.run(route.document, null, variables, operation).then((outcome) => {
     if (outcome.replayed) reply.headers(REPLAYED);

@@ -1,7 +1,7 @@
 import {
   type GraphQLArgument,
   type GraphQLInputField,
-  GraphQLInputObjectType,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -19,7 +19,7 @@ import {
 import type { Fault } from '../errors/errors';
 import { type OperationSource, outOfRange, placesOf, type Rule, ruleOf } from '../errors/inputs';
 import { type Method, methodAndPath, pathParameters, type RestRoute } from './rest-route';
-import { INT32, jsonReader, type Read, SCALARS, textReader } from './scalar-formats';
+import { INT32, jsonHint, jsonReader, listHint, type Read, SCALARS, textReader } from './scalar-formats';
 
 type Element = GraphQLArgument | GraphQLInputField;
 
@@ -53,6 +53,8 @@ export interface Input {
   /** The fault of an integer that does not fit the type; `undefined` if the input is not an integer. */
   readonly range?: Fault;
   readonly read: Read;
+  /** What to add to the error message for an invalid value. */
+  readonly hint: (raw: unknown) => string;
 }
 
 /** The body of an operation. */
@@ -149,6 +151,7 @@ function inputOf(variable: Variable, readerOf: typeof jsonReader): Input {
     errorPath: path,
     required: isRequired,
     repeatable: isListType(getNullableType(type)),
+    hint: isListType(getNullableType(type)) ? listHint : () => '',
     fallback,
   };
 }
@@ -195,17 +198,14 @@ function oneOf(values: string[]): string {
 function bodyOf(
   schema: GraphQLSchema,
   method: Method,
-  { body: named, summary }: RestRoute,
+  { body: named }: RestRoute,
   variables: ReadonlyMap<string, Variable>,
   take: (name: string, what: string) => Variable,
 ): Body | undefined {
   const isPatch = method === 'PATCH';
   const whole = [...variables.values()].find(({ type }) => isInputObjectType(getNamedType(type)));
   if (named === undefined && (method === 'GET' || !whole)) return undefined;
-  const type =
-    named === undefined
-      ? whole && getNamedType(whole.type)
-      : (schema.getType(named) ?? bodyOfVariables(named, summary, [...variables.values()]));
+  const type = named === undefined ? whole && getNamedType(whole.type) : schema.getType(named);
   if (!isInputObjectType(type)) throw new Error(`${named} is not an input type`);
   const fields = Object.values(type.getFields());
   const variable = named === undefined && whole ? take(whole.name, type.name) : undefined;
@@ -225,19 +225,11 @@ function bodyOf(
       errorPath: variable ? `${own.path}.${field.name}` : own.path,
       required,
       repeatable: false,
+      hint: (raw) => jsonHint(getNamedType(field.type).name, raw),
       fallback,
     };
   });
   return { type, variable: variable?.name, inputs: byName(inputs), isPatch };
-}
-
-/** The type of a body that exists only in REST. */
-function bodyOfVariables(name: string, description: string, variables: readonly Variable[]): GraphQLInputObjectType {
-  const fields = variables.map(({ name, type, element: { description, extensions } }) => [
-    name,
-    { type, description, extensions },
-  ]);
-  return new GraphQLInputObjectType({ name, description: `${description}.`, fields: Object.fromEntries(fields) });
 }
 
 /** A sort order in the form of a GraphQL value. */

@@ -6,6 +6,7 @@ import { dependsOnPosition, faultsOf, MISSING, notOfForm, typeErrors } from '../
 import type { Variables } from '../graphql/context';
 import type { Body, Input } from './inputs';
 import type { PreparedRoute } from './prepared-route';
+import { jsonHint } from './scalar-formats';
 
 /** A request with parsed path parameters and query string. A repeated query parameter is an array. */
 export type RestRequest = FastifyRequest<{
@@ -40,12 +41,12 @@ class Reading {
   readonly variables: Record<string, unknown> = {};
   readonly details: ErrorDetail[] = [];
 
-  take({ name, type, rule, variable, field, read, element, mustBe, range }: Input, raw: unknown): void {
+  take({ name, type, rule, variable, field, read, element, mustBe, range, hint }: Input, raw: unknown): void {
     const given = read(raw);
     const value = coerced(type, given);
     const faults =
       value === undefined || dependsOnPosition(getNamedType(type)) ? typeErrors(type, given, name, [element]) : [];
-    const fault = range && Number.isInteger(given) ? range : { message: mustBe };
+    const fault = range && Number.isInteger(given) ? range : { message: `${mustBe}${hint(raw)}` };
     for (const each of faults) this.refuse(each.path, { ...each, ...fault });
     if (!faults.length) for (const fault of faultsOf(rule, given)) this.refuse(name, fault);
     if (field === undefined) this.variables[variable] = value;
@@ -70,10 +71,16 @@ function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: 
   for (const name in query) {
     const raw = query[name];
     const input = inputs.get(name);
-    if (!input) reading.refuse(name, { message: 'is not a parameter of this operation' });
+    if (!input) reading.refuse(name, { message: `is not a parameter of this operation${bracketHint(name, inputs)}` });
     else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, { message: 'must not be repeated' });
     else reading.take(input, raw);
   }
+}
+
+/** Some clients write a list as `status[]=…&status[]=…` or `status[0]=…`. */
+function bracketHint(name: string, inputs: ReadonlyMap<string, Input>): string {
+  const [, meant = ''] = /^(\w+)\[\d*\]$/.exec(name) ?? [];
+  return inputs.get(meant)?.repeatable ? `; repeat ${meant} for several values` : '';
 }
 
 function readBody(
@@ -101,7 +108,8 @@ function readIdentity(
 ): void {
   if (!parameter) return;
   const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];
-  if (!isEqual) reading.refuse(field, { message: `must be omitted or equal to ${parameter} in the path` });
+  if (!isEqual)
+    reading.refuse(field, { message: `must be omitted or equal to ${parameter} in the path${jsonHint('ID', raw)}` });
 }
 
 function isObject(body: unknown): body is object {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import { parse } from 'lossless-json';
 import { JsonText } from '../database/reading/selection';
 import { badInput, ExpectedError, type Problem, ProblemError } from '../errors/errors';
+import { matchesAny, parseEntityTags } from './entity-tags';
 import type { PreparedRoute } from './prepared-route';
 import type { RestRequest } from './request-variables';
 import { filler, pathParameters } from './rest-route';
@@ -24,7 +24,7 @@ export function sendResult(
   request: RestRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { ok, payload, write, pathOf, locationOf } = route;
+  const { ok, path, payload, write } = route;
   const result = resultOf(route, body);
   if (result === null || result === undefined) throw nothingThere(route, request.params);
   if (ok === 204) return reply.code(204).send();
@@ -33,10 +33,10 @@ export function sendResult(
     const { nodes, pageInfo: info } = result as Page;
     const pageInfo = info instanceof JsonText ? (info.toJSON() as Page['pageInfo']) : info;
     if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
-      reply.header('link', nextLink(pathOf(request.params), request.query, pageInfo.endCursor));
+      reply.header('link', nextLink(path, request.query, pageInfo.endCursor));
     return sendRead(request, reply, write(nodes));
   }
-  if (locationOf) reply.header('location', locationOf({ ...request.params, ...(result as Record<string, string>) }));
+  if (ok === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
   const text = write(result);
   return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
 }
@@ -52,11 +52,7 @@ function resultOf({ payload, errorPaths }: PreparedRoute, { errors, data }: Form
     throw new ExpectedError(code, status, error.message, renamed, requestId, retryAfter);
   }
   let result: unknown = data;
-  for (const key of payload.keys) {
-    // The database has written the object above the payload. Its integers stay exact.
-    if (result instanceof JsonText) result = parse(result.text);
-    result = (result as Readonly<Record<string, unknown>> | null | undefined)?.[key];
-  }
+  for (const key of payload.keys) result = (result as Readonly<Record<string, unknown>> | null | undefined)?.[key];
   return result;
 }
 
@@ -96,10 +92,8 @@ export function etagOf(body: string): string {
   return `"${hash('sha1', body, 'base64url')}"`;
 }
 
-/**
- * Whether an `If-None-Match` header contains the ETag, with weak comparison (RFC 9110, section 13.1.2). Searching the text
- * suffices, since ETags are quoted and contain no quotation marks.
- */
-export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
-  return ifNoneMatch !== undefined && (ifNoneMatch.trim() === '*' || ifNoneMatch.includes(etag));
+/** Whether a client has the body with this ETag. A malformed `If-None-Match` is ignored: the client gets the body. */
+export function isKnown(etag: string, ifNoneMatch: string | undefined, hasEncodings = false): boolean {
+  const tags = ifNoneMatch === undefined ? undefined : parseEntityTags(ifNoneMatch, hasEncodings);
+  return tags !== undefined && matchesAny(tags, etag);
 }

@@ -50,6 +50,23 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
   },
 };
 
+/**
+ * What else a client must know about an invalid value, to be added to the error message. Some client generators write int64
+ * as a string.
+ * @param type the name of a scalar or enum.
+ */
+export function jsonHint(type: string, raw: unknown): string {
+  const isNumeric = type === 'ID' || type === 'Int';
+  if (typeof raw === 'string')
+    return isNumeric ? ', as a JSON number, not a string' : type === 'Boolean' ? ', not a string' : '';
+  return isNumeric && isLosslessNumber(raw) && /[.eE]/.test(raw.value) ? ', without a fraction or an exponent' : '';
+}
+
+/** Like {@link jsonHint}, for a repeatable query parameter. */
+export function listHint(raw: unknown): string {
+  return [raw].flat().some((text) => String(text).includes(',')) ? '; repeat the parameter for several values' : '';
+}
+
 /** Converts a raw value to the value of a variable. An invalid value becomes a value that the GraphQL type rejects. */
 export type Read = (raw: unknown) => unknown;
 

@@ -50,6 +50,31 @@ const ROWS: Row[] = [
     via('192.0.3.1', '9.9.9.1, 192.0.3.1', '9.9.9.2,9.9.9.3,192.0.3.1'),
   ],
   ['1', 'IPv6 clients of one /64 share a quota', true, via('2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2::3')],
+  [
+    '1',
+    'clients whose addresses have ports are different callers',
+    false,
+    via('192.0.6.1:4711', '[2001:db8:6:1::1]:4711', '[2001:db8:6:2::1]'),
+  ],
+  ['1', 'a client with changing ports is one caller', true, via('192.0.7.1:1', '192.0.7.1:65535', '192.0.7.1')],
+  [
+    '10.0.0.0/8',
+    'proxies whose addresses have ports are trusted',
+    false,
+    via('192.0.8.1:1, 10.0.0.2:4711', '192.0.8.2:1, 10.0.0.3:80, 10.0.0.2:4711', '192.0.8.3, 10.0.0.2'),
+  ],
+  [
+    'fd00::/8, 10.0.0.1',
+    'IPv6 proxies whose addresses have ports are trusted',
+    false,
+    via('192.0.9.1:1, [fd00::2]:4711', '192.0.9.2:1, [fd00::2]', '192.0.9.3, fd00::2'),
+  ],
+  [
+    '10.0.0.1',
+    'addresses that the client itself sends with ports are ignored',
+    true,
+    via('1.1.1.1:1, 192.0.10.1:80', '10.0.0.1:1, 192.0.10.1:81', '192.0.10.1'),
+  ],
   ['1', 'without X-Forwarded-For, the proxy is the caller', true, from('10.0.0.1', '10.0.0.1', '10.0.0.1')],
   ['1', 'all invalid addresses share one quota', true, via('made', 'up', 'names')],
   [

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';
-import { parseResponse } from '../helper/wire';
+import { exchange, parseResponse } from '../helper/wire';
 
 let gateway: Gateway;
 let instance: Gateway;
@@ -41,9 +41,13 @@ const GET = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 describe('the server closes a connection', () => {
-  test('that never sends anything', async () => {
-    const { closed } = open();
-    expect(statusesOf(await closed)).toEqual([408]);
+  // Browsers open connections in advance.
+  test('that never sends anything, without a response, and without charging its address', async () => {
+    const limitOf = async () => parseResponse(await exchange(instance.server.listeningOrigin, GET)).headers;
+    const before = (await limitOf())['x-ratelimit-remaining'];
+    const connections = Array.from({ length: 3 }, () => open());
+    expect(await Promise.all(connections.map(({ closed }) => closed))).toEqual(['', '', '']);
+    expect((await limitOf())['x-ratelimit-remaining']).toBe(before);
   });
 
   test('whose request headers never end, even if the client keeps sending', async () => {
@@ -100,8 +104,9 @@ describe('the server closes a connection', () => {
   test('at once if the IP address already has three quarters of MAX_CONNECTIONS open', async () => {
     const held = Array.from({ length: 15 }, () => open());
     await until(async () => (await connections()) === 15);
-    // No text means that the connection was rejected. An accepted connection that sends nothing gets 408.
-    expect(await open().closed).toBe('');
+    const { socket: rejected, closed: ended } = open();
+    rejected.write(GET);
+    expect(await ended).toBe('');
     for (const { socket } of held) socket.destroy();
     await until(async () => (await connections()) === 0);
     const { socket, closed } = open();

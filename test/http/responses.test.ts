@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { AccessLog } from '../../src/http/access-log';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { watchLookUps } from '../helper/look-ups';
@@ -119,7 +120,61 @@ describe('responses to requests that the HTTP parser rejects or would answer its
     const told = errors?.[0]?.extensions ?? problem;
     expect([answered, code && told]).toEqual([status, code && expect.objectContaining({ code, status })]);
     checkHeaders(status, headers, toldBy(headers));
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': expect.stringContaining('X-RateLimit-Remaining'),
+      date: expect.stringMatching(/ GMT$/),
+    });
     expect(before - (await left(instance))).toBe(code ? 1 : 0);
+  });
+
+  test.each([
+    ['GARBAGE\r\n\r\n', /: Invalid method encountered\.$/],
+    [`${READ}.1\r\na: \0\r\n${END}`, /: Invalid header value char\.$/],
+    [`${READ}.1\r\na : 1\r\n${END}`, /: Invalid header token\.$/],
+    [`${BROKEN}\r\nzz\r\n`, /: Invalid character in chunk size\.$/],
+    [`GET pets HTTP/1.1\r\n${END}`, /: .*[uU]rl.*\.$/],
+  ])('name the fault: %j', async (text, fault) => {
+    const { body } = parseResponse(await exchange((await listening()).server.listeningOrigin, text));
+    expect(JSON.parse(body).message).toMatch(/^The request is not valid HTTP: /);
+    expect(JSON.parse(body).message).toMatch(fault);
+  });
+
+  test('allow only the origins in CORS_ORIGINS', async () => {
+    const instance = await gateway.another({ CORS_ORIGINS: 'https://shop.example' });
+    const url = await instance.listen();
+    for (const text of [`${READ}.1\r\n%a: \0\r\n${END}`, `${BROKEN}${HOST}%\r\nzz\r\n`])
+      for (const [origin, allowed] of [
+        ['https://shop.example', 'https://shop.example'],
+        ['https://evil.example', undefined],
+      ] as const) {
+        const { headers } = parseResponse(await exchange(url, text.replace('%', `Origin: ${origin}\r\n`)));
+        expect(headers['access-control-allow-origin']).toBe(allowed);
+      }
+    await instance.close();
+  });
+
+  test('are logged', async () => {
+    const instance = await gateway.another({});
+    const url = await instance.listen();
+    const record = jest.spyOn(AccessLog.prototype, 'record');
+    await exchange(url, 'GARBAGE\r\n\r\n');
+    const entry = { caller: '127.0.0.1', operation: 'other', status: 400, code: 'BAD_REQUEST' };
+    const error = { code: 'BAD_REQUEST', status: 400, interface: 'other' };
+    expect(record).toHaveBeenCalledWith(expect.objectContaining(entry), false, error);
+    record.mockRestore();
+    await instance.close();
+  });
+
+  test('charge nobody behind a trusted proxy, since the address is the address of the proxy', async () => {
+    const instance = await gateway.another({ TRUST_PROXY: '127.0.0.1' });
+    const url = await instance.listen();
+    for (let i = 0; i < 3; i++) {
+      const { headers } = parseResponse(await exchange(url, 'GARBAGE\r\n\r\n'));
+      expect(headers['x-ratelimit-remaining']).toBe('60');
+    }
+    expect(await left(instance)).toBe(60);
+    await instance.close();
   });
 
   test('are 408 if the request does not arrive in time', async () => {

@@ -10,6 +10,11 @@ test.each([
   ['an unabbreviated IPv6 address by its /64', '2001:0DB8:0001:0002::1', '2001:db8:1:2::'],
   ['a link-local address with a zone by its /64', 'fe80::1%eth-0.1', 'fe80::'],
   ['the loopback address by its /64', '::1', '::'],
+  ['an IPv4 address with a port, as Azure and AWS write it', '203.0.113.7:4711', '203.0.113.7'],
+  ['an IPv6 address with a port', '[2001:db8:1:2::1]:4711', '2001:db8:1:2::'],
+  ['an IPv6 address in brackets', '[2001:db8:1:2::1]', '2001:db8:1:2::'],
+  ['an IPv4-mapped address with a port as IPv4', '[::ffff:203.0.113.7]:4711', '203.0.113.7'],
+  ['a link-local address with a zone and a port', '[fe80::1%eth0]:4711', 'fe80::'],
 ])('counts %s', (_, ip, subject) => {
   expect(subjectOfAddress(ip)).toBe(subject);
 });
@@ -38,6 +43,7 @@ test('subjectOfAddress returns a subject unchanged', () => {
 });
 
 test('all missing and invalid addresses share a quota', () => {
-  const subjects = [undefined, '', 'unix:', '1.2.3', '010.0.0.1', 'a', '1.2.3.4:80'].map((ip) => subjectOfAddress(ip));
+  const invalid = ['', 'unix:', '1.2.3', '010.0.0.1', 'a', '1.2.3.4:', '1.2.3.4:a', '1.2.3.4:80:80', '[1.2.3', '[]:80'];
+  const subjects = [undefined, ...invalid, '[[::1]:80]:80', '2001:db8::1:80:x'].map((ip) => subjectOfAddress(ip));
   expect(new Set(subjects)).toEqual(new Set(['unknown']));
 });

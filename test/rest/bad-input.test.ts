@@ -20,6 +20,9 @@ const TOO_LARGE = '9223372036854775808';
 const ID = `must be an integer from 1 to ${LARGEST}`;
 const LIMIT = 'must be an integer from 1 to 100';
 const CURSOR = 'is not a cursor of this list in this order';
+const REPEAT = '; repeat the parameter for several values';
+const NO_STRING = ', as a JSON number, not a string';
+const NO_FRACTION = ', without a fraction or an exponent';
 const STATUS = 'must be one of available, pending, sold';
 const BOOLEAN = 'must be true or false';
 const ONCE = 'must not be repeated';
@@ -89,8 +92,13 @@ describe('query parameters', () => {
     ['/categories', 'sort', sort('id', 'name'), 'status'],
     ['/store/orders', 'sort', sort('id', 'shipDate'), 'name'],
     ['/store/inventory', 'sort', sort('petId', 'quantity'), 'id'],
-    ['/pets', 'id', ID, '0', '', '1,2', 'abcdefghijkl'],
+    ['/pets', 'id', ID, '0', '', 'abcdefghijkl'],
+    ['/pets', 'id', ID + REPEAT, '1,2', '1%2C2', ','],
     ['/pets', 'status', STATUS, 'gone', 'AVAILABLE', ''],
+    ['/pets', 'status', STATUS + REPEAT, 'available,sold', 'available,'],
+    ['/store/orders', 'petId', ID + REPEAT, '1,2'],
+    ['/store/orders', 'complete', BOOLEAN, 'true,false'],
+    ['/pets', 'limit', LIMIT, '1,2'],
     ['/pets', 'categoryId', ID, 'x'],
     ['/pets', 'name', 'must not contain the NUL character', '%00'],
     ['/pets', 'name', atMost(255), 'x'.repeat(256)],
@@ -117,10 +125,12 @@ describe('query parameters', () => {
     [`GET /pets?id=1&id=${TOO_LARGE}`, ['id.1', ID]],
     ['GET /pets?status=available&status=', ['status.1', STATUS]],
     ['GET /store/orders?petId=1&petId=0', ['petId.1', ID]],
-    ...['colour', 'Limit', 'status[]', '', '__proto__', 'first'].map((name): [string, Detail] => [
-      `GET /pets?${name}=1`,
-      [name, UNKNOWN],
-    ]),
+    ['GET /pets?status=sold&status=available,sold', ['status.1', STATUS + REPEAT]],
+    ['GET /pets?status[]=sold&status[]=x', ['status[]', `${UNKNOWN}; repeat status for several values`]],
+    ['GET /pets?id[0]=1', ['id[0]', `${UNKNOWN}; repeat id for several values`]],
+    ...['colour', 'Limit', 'limit[]', 'colour[]', 'status[x]', '', '__proto__', 'first'].map(
+      (name): [string, Detail] => [`GET /pets?${name}=1`, [name, UNKNOWN]],
+    ),
     ['GET /pets?constructor=1&toString=2', ['constructor', UNKNOWN], ['toString', UNKNOWN]],
     ['GET /categories?status=sold', ['status', UNKNOWN]],
     ['GET /store/orders?status=sold', ['status', UNKNOWN]],
@@ -147,7 +157,10 @@ describe('bodies', () => {
     const wrong = [
       ...['0', '-1', '1.5', '"1"', '1.0', '1e0', ' 1E0 ', '1e400', '-0', TOO_LARGE, `-${LARGEST}`, '9'.repeat(50_000)],
     ];
-    for (const id of wrong) await expectRejected('POST /pets', `{"name":"Mia","categoryId":${id}}`, ['categoryId', ID]);
+    for (const id of wrong) {
+      const hint = id.startsWith('"') ? NO_STRING : /[.eE]/.test(id) ? NO_FRACTION : '';
+      await expectRejected('POST /pets', `{"name":"Mia","categoryId":${id}}`, ['categoryId', ID + hint]);
+    }
     await expectRejected('PATCH /store/orders/1', `{"petId":${TOO_LARGE}}`, ['petId', ID]);
   });
 
@@ -178,10 +191,30 @@ describe('bodies', () => {
     // values that exist in JSON text but not in JavaScript
     ['POST /store/orders', '{"quantity":12345678901234567890}', ['quantity', QUANTITY]],
     ['PATCH /pets/1', '{"name":"\\udc00"}', ['name', 'must not contain a lone surrogate']],
+    // strings in place of numbers and booleans, as some generated clients send int64
+    [
+      'POST /store/orders',
+      { quantity: '2', complete: 'true' },
+      ['quantity', QUANTITY + NO_STRING],
+      ['complete', `${BOOLEAN}, not a string`],
+    ],
+    ['PATCH /pets/1', { id: '1' }, ['id', `must be omitted or equal to petId in the path${NO_STRING}`]],
+    [
+      'PUT /store/inventory/1',
+      '{"petId":1.0,"quantity":1.5}',
+      ['petId', `must be omitted or equal to petId in the path${NO_FRACTION}`],
+      ['quantity', `must be an integer from 0 to 2147483647${NO_FRACTION}`],
+    ],
     // several errors in the path and the body, all of which are reported
-    ['PUT /pets/1', { name: 'x'.repeat(256), categoryId: 'x' }, ['name', atMost(255)], ['categoryId', ID]],
+    ['PUT /pets/1', { name: 'x'.repeat(256), categoryId: 'x' }, ['name', atMost(255)], ['categoryId', ID + NO_STRING]],
     ['PATCH /pets/1', { name: null, status: 'gone' }, ['name', KEEP], ['status', STATUS]],
-    ['PATCH /store/orders/x', { quantity: 0, petId: 'x' }, ['orderId', ID], ['quantity', QUANTITY], ['petId', ID]],
+    [
+      'PATCH /store/orders/x',
+      { quantity: 0, petId: 'x' },
+      ['orderId', ID],
+      ['quantity', QUANTITY],
+      ['petId', ID + NO_STRING],
+    ],
     [
       'PUT /store/inventory/1',
       { quantity: -1, petId: 2 },

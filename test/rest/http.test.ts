@@ -140,8 +140,23 @@ describe('Content-Type', () => {
     },
   );
 
-  test('the body of a DELETE request is ignored, even if it is not valid JSON', async () => {
-    for (const body of ['{}', '{']) expect((await send(gateway, 'DELETE /pets/99', body)).status).toBe(404);
+  test.each([
+    ...[
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/xml',
+      'application/octet-stream',
+      'nonsense',
+      '',
+    ],
+    ...['multipart/form-data; boundary=x', 'application/json; charset=utf-16', 'application/merge-patch+json'],
+  ])('DELETE and OPTIONS accept Content-Type: %s, with and without a body, and ignore the body', async (type) => {
+    for (const on of ['DELETE /pets/99', 'OPTIONS /pets', 'OPTIONS /nothing'])
+      for (const body of [undefined, '', '{', 'x'.repeat(200_000)])
+        expect([on, (await send(gateway, on, body, { 'content-type': type })).status]).toEqual([
+          on,
+          on.startsWith('DELETE') ? 404 : 204,
+        ]);
   });
 
   test('a body of 100 KiB is accepted, and a larger body gets 413', async () => {

@@ -22,9 +22,12 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** @returns Redocly's recommended rules that the document breaks, including rules that only warn. */
+/**
+ * @returns Redocly's recommended rules that the document breaks, including rules that only warn. The document may name no
+ * servers: their default is the server of the document.
+ */
 async function lint(source: string): Promise<string[]> {
-  const config = await createConfig({ extends: ['recommended'] });
+  const config = await createConfig({ extends: ['recommended'], rules: { 'no-empty-servers': 'off' } });
   const faults = await lintFromString({ source, absoluteRef: '/openapi.json', config });
   return faults.map(({ ruleId }) => ruleId);
 }
@@ -65,6 +68,11 @@ describe('the document', () => {
     expect(parse(text)).toEqual(document);
   });
 
+  // Generators append paths to the URL of the server. With `/`, clients would call `//pets`, another host.
+  test('names no server, so that generated clients call the server of their page', () => {
+    expect(document).not.toHaveProperty('servers');
+  });
+
   test('declares API keys in two headers as optional', () => {
     expect(document.security).toEqual([{}, { apiKey: [] }, { bearer: [] }]);
     expect(document.components?.securitySchemes).toMatchObject({
@@ -82,25 +90,24 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['GET /pets/{petId}', 'getPet', 'Pets', '200 304 403 404'],
   ['PUT /pets/{petId}', 'replacePet', 'Pets', '200 403 404 412 413 415 422'],
   ['PATCH /pets/{petId}', 'updatePet', 'Pets', '200 403 404 409 412 413 415 422'],
-  ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 403 404 409 412 413 415'],
+  ['DELETE /pets/{petId}', 'deletePet', 'Pets', '204 403 404 409 412'],
   ['GET /categories', 'listCategories', 'Categories', '200 304 403'],
   ['POST /categories', 'createCategory', 'Categories', '201 403 409 413 415 422'],
   ['GET /categories/{categoryId}', 'getCategory', 'Categories', '200 304 403 404'],
   ['PUT /categories/{categoryId}', 'replaceCategory', 'Categories', '200 403 404 412 413 415'],
   ['PATCH /categories/{categoryId}', 'updateCategory', 'Categories', '200 403 404 409 412 413 415 422'],
-  ['DELETE /categories/{categoryId}', 'deleteCategory', 'Categories', '204 403 404 409 412 413 415'],
+  ['DELETE /categories/{categoryId}', 'deleteCategory', 'Categories', '204 403 404 409 412'],
   ['GET /store/orders', 'listOrders', 'Store', '200 304 403'],
-  ['POST /store/inventory/{petId}/adjustments', 'adjustInventory', 'Store', '200 403 404 409 413 415 422'],
   ['POST /store/orders', 'placeOrder', 'Store', '201 403 409 413 415 422'],
   ['GET /store/orders/{orderId}', 'getOrder', 'Store', '200 304 403 404'],
   ['PATCH /store/orders/{orderId}', 'updateOrder', 'Store', '200 403 404 409 412 413 415 422'],
-  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 403 404 412 413 415'],
+  ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 403 404 412'],
   ['GET /store/inventory', 'listInventory', 'Store', '200 304 403'],
   ['GET /rate_limit', 'getRateLimit', 'Limits', '200 304'],
   ['GET /usage', 'getUsage', 'Limits', '200 304'],
   ['GET /store/inventory/{petId}', 'getInventory', 'Store', '200 304 403 404'],
   ['PUT /store/inventory/{petId}', 'setInventory', 'Store', '200 403 404 412 413 415'],
-  ['DELETE /store/inventory/{petId}', 'removeInventory', 'Store', '204 403 404 412 413 415'],
+  ['DELETE /store/inventory/{petId}', 'removeInventory', 'Store', '204 403 404 412'],
 ];
 
 describe('operations', () => {
@@ -217,7 +224,7 @@ describe('parameters', () => {
     ['GET /pets', ['limit', 'cursor', 'sort', 'id', 'status', 'categoryId', 'name']],
     ['GET /categories', ['limit', 'cursor', 'sort', 'id', 'name']],
     ['GET /store/orders', ['limit', 'cursor', 'sort', 'id', 'petId', 'complete']],
-    ['GET /store/inventory', ['limit', 'cursor', 'sort', 'petId', 'status', 'maxQuantity', 'minQuantity']],
+    ['GET /store/inventory', ['limit', 'cursor', 'sort', 'petId', 'status', 'maxQuantity']],
     ['GET /usage', ['days']],
   ])('in the query of %s are %j, and are accepted', async (on, expected) => {
     expect(names(on, 'query')).toEqual(expected);
@@ -229,9 +236,9 @@ describe('parameters', () => {
   test.each([
     ['GET /pets', ['If-None-Match', 'X-Request-Id']],
     ['POST /pets', ['Idempotency-Key', 'X-Request-Id']],
-    ['PUT /pets/{petId}', ['If-Match', 'X-Request-Id']],
-    ['PATCH /pets/{petId}', ['If-Match', 'Idempotency-Key', 'X-Request-Id']],
-    ['DELETE /store/inventory/{petId}', ['If-Match', 'X-Request-Id']],
+    ['PUT /pets/{petId}', ['If-Match', 'If-None-Match', 'X-Request-Id']],
+    ['PATCH /pets/{petId}', ['If-Match', 'If-None-Match', 'Idempotency-Key', 'X-Request-Id']],
+    ['DELETE /store/inventory/{petId}', ['If-Match', 'If-None-Match', 'X-Request-Id']],
   ])('in the headers of %s are %j', (on, expected) => {
     expect(names(on, 'header')).toEqual(expected);
   });

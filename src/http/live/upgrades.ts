@@ -70,8 +70,7 @@ function whenAnswered(socket: Socket, requests: RequestsInProgress, next: () => 
   else next();
 }
 
-/** Whether a request asks for an upgrade to WebSocket at `/graphql`. */
-export function isWebSocket({ method, headers, url }: IncomingMessage): boolean {
+function isWebSocket({ method, headers, url }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url?.split('?', 1)[0] === GRAPHQL_PATH;
 }
 

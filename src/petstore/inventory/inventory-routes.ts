@@ -10,12 +10,11 @@ export const INVENTORY_ROUTES: readonly RestRoute[] = [
     ok: 200,
     summary: 'List the inventory',
     document: `query listInventory(
-        $limit: Int = 20, $cursor: String, $sort: InventorySort,
-        $petId: [ID!], $status: [PetStatus!], $maxQuantity: Int, $minQuantity: Int
+        $limit: Int = 20, $cursor: String, $sort: InventorySort, $petId: [ID!], $status: [PetStatus!], $maxQuantity: Int
       ) {
         inventory(
           first: $limit, after: $cursor, orderBy: $sort,
-          filter: { petIds: $petId, statuses: $status, maxQuantity: $maxQuantity, minQuantity: $minQuantity }
+          filter: { petIds: $petId, statuses: $status, maxQuantity: $maxQuantity }
         ) { nodes { ...item } pageInfo { hasNextPage endCursor } }
       } ${ITEM}`,
   },
@@ -35,13 +34,6 @@ export const INVENTORY_ROUTES: readonly RestRoute[] = [
     document: `mutation setInventory($petId: ID!, $quantity: Int!) {
         setInventory(petId: $petId, input: { quantity: $quantity }) { ...item }
       } ${ITEM}`,
-  },
-  {
-    on: 'POST /store/inventory/{petId}/adjustments',
-    ok: 200,
-    summary: 'Adjust the stock of a pet',
-    body: 'InventoryAdjustment',
-    document: `mutation adjustInventory($petId: ID!, $by: Int!) { adjustInventory(petId: $petId, by: $by) { ...item } } ${ITEM}`,
   },
   {
     on: 'DELETE /store/inventory/{petId}',

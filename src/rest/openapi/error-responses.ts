@@ -40,13 +40,12 @@ const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'H
  * to the operation.
  */
 function possibleErrors(operation: PreparedRoute): ReadonlySet<string> {
-  const { errors, inputs, isConditional, method, payload, runsOnce, scope } = operation;
+  const { errors, inputs, isConditional, payload, runsOnce, scope } = operation;
   const ofKind: [boolean, ...ErrorCode[]][] = [
     [scope !== undefined, 'FORBIDDEN'],
     [inputs.path.size > 0, 'NOT_FOUND'],
     [payload.isPage, 'OPERATION_TOO_COMPLEX'],
-    // The body of a DELETE is ignored, but the server reads it, so these errors are possible.
-    [method !== 'GET', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
+    [inputs.body !== undefined, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     [isConditional, 'PRECONDITION_FAILED'],
     [runsOnce, 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'],
   ];

@@ -9,15 +9,15 @@ import { pathsOf } from './paths';
 import { HEADERS } from './response-headers';
 import { errorSchemas, schemasOf } from './schemas';
 
-/** An OpenAPI document whose servers have the extension `x-internal`. */
-export type OpenApiDocument = OpenAPIV3.Document & { servers: { 'x-internal': boolean }[] };
-
-/** Creates the OpenAPI 3.0.3 document of the REST operations. Some of its integers are bigints. */
+/**
+ * Creates the OpenAPI 3.0.3 document of the REST operations. Some of its integers are bigints. It names no servers: their
+ * default is the server of the document, and generators would append paths to `/`, which makes `//pets`.
+ */
 export function openApiDocument(
   operations: readonly PreparedRoute[],
   { title, description, tags }: RestApi,
   errors: Catalogue,
-): OpenApiDocument {
+): OpenAPIV3.Document {
   const common = commonCodes(operations, errors);
   return {
     openapi: '3.0.3',
@@ -28,7 +28,6 @@ export function openApiDocument(
       contact: { name: `The maintainers of ${title}` },
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
-    servers: [{ url: '/', description: 'This server, local or in production', 'x-internal': false }],
     security: [{}, { apiKey: [] }, { bearer: [] }],
     tags: [...new Set(Object.values(tags))],
     paths: pathsOf(operations, common, errors),

@@ -46,7 +46,14 @@ const SHARED: Readonly<Record<string, Parameter>> = {
     name: 'If-Match',
     in: 'header',
     description:
-      'Makes the change only if the resource still has this `ETag` (or one of several `ETag`s); otherwise the response is 412. `*` matches any existing resource. A weak tag (`W/"…"`) never matches.',
+      'Makes the change only if the resource still has this `ETag` (or one of several `ETag`s); otherwise the response is 412. `*` matches any existing resource.',
+    schema: { type: 'string', maxLength: 16_384 },
+  },
+  ifUnknown: {
+    name: 'If-None-Match',
+    in: 'header',
+    description:
+      'Makes the change only if the resource has none of these `ETag`s; otherwise the response is 412. `*` matches any existing resource.',
     schema: { type: 'string', maxLength: 16_384 },
   },
   requestId: {
@@ -71,7 +78,7 @@ export function parametersOf(operation: PreparedRoute): (Parameter | OpenAPIV3.R
     ...[...inputs.path.values()].map(pathParameter),
     ...[...inputs.query.values()].map((input) => queryParameter(input, stability)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
-    ...(isConditional ? [shared('ifMatch')] : []),
+    ...(isConditional ? [shared('ifMatch'), shared('ifUnknown')] : []),
     ...(runsOnce ? [shared('idempotencyKey')] : []),
     shared('requestId'),
   ];

@@ -39,7 +39,11 @@ export const HEADERS = {
     TEXT,
     '*',
   ),
-  'Retry-After': header('Seconds to wait before retrying', { ...COUNT, minimum: 1 }, 12),
+  'Retry-After': optional(
+    'Seconds to wait before retrying; on 409 only with `IDEMPOTENCY_IN_PROGRESS`',
+    { ...COUNT, minimum: 1 },
+    12,
+  ),
   'WWW-Authenticate': header('How to authenticate', TEXT, 'Bearer realm="petstore"'),
   'Accept-Patch': optional(
     'The media types that the body of a PATCH may have (RFC 5789, section 3.1); omitted for other methods',

@@ -1,6 +1,6 @@
 import { getNamedType, getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { type Element, ruleOf } from '../../errors/inputs';
+import { type Element, MAX_FILTER_VALUES, ruleOf } from '../../errors/inputs';
 import { SCALARS } from '../scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;
@@ -15,9 +15,6 @@ export const MAX_TEXT = 131_072;
 export const ref = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
 export const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array', items: ref(name), maxItems });
 
-/** Maximum number of values of a repeated parameter. More values would exceed the maximum length of a URL. */
-const MAX_VALUES = 4096;
-
 /** The schema of a value: a scalar with the bounds of its rule, or a reference to the separate schema of any other type. */
 export function schemaOf(element: Element): Schema | Ref {
   const { nullable, trimmed, ...bounds } = ruleOf(element);
@@ -27,5 +24,5 @@ export function schemaOf(element: Element): Schema | Ref {
   const pattern = trimmed && bounds.minLength && { pattern: '\\S' };
   const schema = scalar ? { ...scalar, ...bounds, ...pattern } : ref(name);
   if (!isListType(getNullableType(element.type))) return schema;
-  return { type: 'array', items: schema, maxItems: MAX_VALUES };
+  return { type: 'array', items: schema, maxItems: MAX_FILTER_VALUES };
 }

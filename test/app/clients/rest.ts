@@ -36,7 +36,7 @@ async function order(petId: number, quantity: number, idempotencyKey = crypto.ra
 /** Adds to the stock of a pet. If another client has changed the stock in the meantime, reads it again and retries. */
 async function addStock(petId: number, units: number): Promise<number> {
   const path = { petId };
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     const read = await petstore.GET('/store/inventory/{petId}', { params: { path } });
     if (read.error) throw new Error(`${read.error.code}: ${read.error.message}`);
     const { data, error } = await petstore.PUT('/store/inventory/{petId}', {
@@ -44,7 +44,7 @@ async function addStock(petId: number, units: number): Promise<number> {
       body: { quantity: read.data.quantity + units },
     });
     if (data) return data.quantity;
-    if (error.code !== 'PRECONDITION_FAILED') throw new Error(`${error.code}: ${error.message}`);
+    if (error.code !== 'PRECONDITION_FAILED' || attempt === 10) throw new Error(`${error.code}: ${error.message}`);
   }
 }
 

@@ -1,0 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { badInput, type Precondition } from '../errors/errors';
+import { matchesAny, parseEntityTags } from './entity-tags';
+import type { PreparedRoute } from './prepared-route';
+import { etagOf } from './response';
+
+/**
+ * Makes the condition on the current row from `If-Match` and `If-None-Match` (RFC 9110, section 13.2.2); `undefined` without
+ * these headers.
+ * @throws ProblemError `BAD_USER_INPUT`.
+ */
+export function preconditionOf(headers: IncomingHttpHeaders, { writeRow }: PreparedRoute): Precondition | undefined {
+  const ifMatch = tagsIn(headers, 'If-Match');
+  const ifNoneMatch = tagsIn(headers, 'If-None-Match');
+  if (!ifMatch && !ifNoneMatch) return undefined;
+  return (current) => {
+    const etag = current === null ? undefined : etagOf(writeRow(current));
+    if (ifMatch && !matchesAny(ifMatch, etag)) return 'If-Match';
+    return ifNoneMatch && matchesAny(ifNoneMatch, etag) ? 'If-None-Match' : undefined;
+  };
+}
+
+function tagsIn(headers: IncomingHttpHeaders, name: 'If-Match' | 'If-None-Match') {
+  const header = headers[name.toLowerCase()];
+  if (header === undefined) return undefined;
+  const tags = parseEntityTags(String(header));
+  if (!tags) throw badInput({ path: name, message: 'must be * or a list of ETags, each in double quotes' });
+  return tags;
+}
