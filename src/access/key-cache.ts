@@ -122,7 +122,9 @@ export class KeyCache implements Keys {
     const isKnown = endsAt > 0;
     const isCurrent = known !== undefined && isFresh(known);
     if (isCurrent && (isKnown || !known.key || known.isRechecked)) return check(known, endsAt);
-    origin.beforeLookUp?.(isKnown ? id : address);
+    // Requests that join a look-up are counted apart. Many requests with one key would else keep other keys from look-ups.
+    const joins = this.reading.has(presented) || this.waiting.has(nameOf(id, address));
+    origin.beforeLookUp?.(isKnown ? id : joins ? `${address} joined` : address);
     const look = isKnown ? this.lookUp(presented, id, id) : this.lookUpUnknown(presented, id, origin);
     return look.then((entry) => {
       if (isCurrent) entry.isRechecked = true;
@@ -168,7 +170,7 @@ export class KeyCache implements Keys {
 
   /** Ends the wait when all clients that wait for this look-up have left. A look-up that has started is always completed. */
   private lookUpUnknown(presented: string, id: string, { address, deadline: client }: Origin): Promise<Entry> {
-    const name = `${address} ${id}`;
+    const name = nameOf(id, address);
     let waiting = this.waiting.get(name);
     if (!waiting) {
       const deadline = new Deadline(this.options.lookUpMs);
@@ -243,6 +245,10 @@ export class KeyCache implements Keys {
 
 function withoutHashes({ secretHash: _, previousSecretHash: __, ...rest }: StoredKey & StoredSecrets): StoredKey {
   return rest;
+}
+
+function nameOf(id: string, address: string): string {
+  return `${address} ${id}`;
 }
 
 function isFresh({ readAt }: Entry): boolean {

@@ -166,7 +166,7 @@ export class Documents {
       if (rejection) throw rejection;
     }
     try {
-      const release = await this.queue.enterToRead(requester);
+      const release = await this.queue.enterToRead(requester, () => this.has(text));
       release();
     } catch (error) {
       await meter.waive();

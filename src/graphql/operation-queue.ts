@@ -55,8 +55,10 @@ type Kind = 'counted' | 'document' | 'free' | 'event';
 
 interface Waiting {
   readonly cost: number;
-  /** @returns whether the operation has started. If not, it was rejected. */
-  start(): boolean;
+  /** Whether there is nothing to do any more. The wait then ends without a start. */
+  isUnneeded(): boolean;
+  /** Ends the wait: starts the operation, or rejects it. */
+  start(): void;
 }
 
 /** The cost of the operations of one kind that one caller runs, and its waiting operations. */
@@ -124,21 +126,24 @@ export class OperationQueue {
 
   /**
    * Waits until a document may be parsed and validated. Both block the event loop, so documents wait in a queue.
+   * @param isKnown whether another request has read the document meanwhile.
    * @throws as {@link enter}.
    */
-  enterToRead(requester: Requester): Release | Promise<Release> {
-    return this.enterBounded('document', requester, 0);
+  enterToRead(requester: Requester, isKnown: () => boolean): Release | Promise<Release> {
+    return this.enterBounded('document', requester, 0, undefined, isKnown);
   }
 
-  /** Limits the number of waiting operations. A caller may use as many places as are still free. */
+  /** Limits the number of waiting operations. A caller may use one place, and as many places as are still free. */
   private enterBounded(
     kind: Kind,
     requester: Requester,
     cost: number,
     allowance?: Allowance,
+    isUnneeded?: () => boolean,
   ): Release | Promise<Release> {
     const { mostWaiting = Infinity } = this.options;
-    const entered = this.enterQueue(kind, requester, cost, allowance, mostWaiting - this.waiting);
+    const most = Math.max(1, mostWaiting - this.waiting);
+    const entered = this.enterQueue(kind, requester, cost, allowance, most, isUnneeded);
     if (entered instanceof Promise) {
       this.waiting++;
       const leave = () => this.waiting--;
@@ -153,30 +158,35 @@ export class OperationQueue {
     cost: number,
     allowance?: Allowance,
     mostWaiting = Infinity,
+    isUnneeded = () => false,
   ): Release | Promise<Release> {
     const name = `${kind} ${callerId}`;
     const queue = this.queues.get(name) ?? { callerId, running: 0, waiting: [], allowance };
     if (!queue.waiting.length && this.mayStart(queue, cost)) return this.start(name, queue, cost);
     if (queue.waiting.length >= mostWaiting) throw TOO_MANY_WAITING;
     this.queues.set(name, queue);
-    return this.wait(deadline, name, queue, cost);
+    return this.wait(deadline, name, queue, cost, isUnneeded);
   }
 
-  private wait(deadline: Deadline, name: string, queue: CallerQueue, cost: number): Promise<Release> {
+  private wait(
+    deadline: Deadline,
+    name: string,
+    queue: CallerQueue,
+    cost: number,
+    isUnneeded: () => boolean,
+  ): Promise<Release> {
     if (queue.allowance) this.retryLater();
     return new Promise((resolve, reject) => {
       const waiting = {
         cost,
+        isUnneeded,
         start: () => {
           forgetDeadline();
           const rejection = this.options.rejectionOf?.(queue.callerId);
-          if (rejection) {
-            reject(rejection);
-            this.forget(name, queue);
-            return false;
-          }
-          resolve(this.start(name, queue, cost));
-          return true;
+          if (!rejection && !isUnneeded()) return resolve(this.start(name, queue, cost));
+          if (rejection) reject(rejection);
+          else resolve(NOTHING_TO_RELEASE);
+          this.forget(name, queue);
         },
       };
       queue.waiting.push(waiting);
@@ -229,7 +239,7 @@ export class OperationQueue {
       if (this.isPaused || this.startedNow === Infinity) return;
       const [next] = queue.waiting;
       if (!next) continue;
-      if (!this.mayStart(queue, next.cost)) {
+      if (!next.isUnneeded() && !this.mayStart(queue, next.cost)) {
         if (queue.allowance) this.retryLater();
         continue;
       }

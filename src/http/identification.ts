@@ -19,8 +19,8 @@ export interface Origin {
   /** The connection on which the client sent the key. A verified key is cached with it. */
   readonly connection?: object;
   /**
-   * Called before a look-up, with the id of the caller on whose behalf the key is looked up: the key's id if this instance knows
-   * the key as valid, else the address. @throws ProblemError if this caller has too many requests in progress.
+   * Called before a look-up, with the id of the caller that the request counts for meanwhile: the key's id if this instance knows
+   * the key as valid, else one of two ids for the address. @throws ProblemError if this caller has too many requests in progress.
    */
   beforeLookUp?(callerId: string): void;
 }

@@ -4,6 +4,8 @@ import { OperationQueue, type Release } from '../../src/graphql/operation-queue'
 
 const EXPENSIVE = 15_000;
 
+const isKnown = () => false;
+
 const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 /** Queues an operation. When it starts, its name is added to `started`. The first letter of the name is the caller. */
@@ -93,7 +95,7 @@ test('an operation stops waiting at its deadline, and the operations behind it s
 test('at most one document is parsed in each iteration of the event loop', async () => {
   const queue = new OperationQueue();
   const work = { callerId: 'a', deadline: new Deadline(1000) };
-  const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];
+  const [first, second] = [queue.enterToRead(work, isKnown), queue.enterToRead(work, isKnown)];
   expect([typeof first, typeof second]).toEqual(['function', 'object']);
   (first as Release)();
   (await second)();
@@ -102,10 +104,84 @@ test('at most one document is parsed in each iteration of the event loop', async
 test('after a document that blocks the event loop, the next document is parsed only after a pause of the same length', async () => {
   const queue = new OperationQueue();
   const work = { callerId: 'a', deadline: new Deadline(1000) };
-  const [first, second] = [queue.enterToRead(work), queue.enterToRead(work)];
+  const [first, second] = [queue.enterToRead(work, isKnown), queue.enterToRead(work, isKnown)];
   (first as Release)();
   const blockedUntil = performance.now() + 50;
   while (performance.now() < blockedUntil);
   (await second)();
   expect(performance.now() - blockedUntil).toBeGreaterThan(40);
+});
+
+test('requests that wait for a document go on together as soon as it is known', async () => {
+  const queue = new OperationQueue();
+  const work = { callerId: 'a', deadline: new Deadline(1000) };
+  let known = false;
+  const entered = Array.from({ length: 50 }, () => queue.enterToRead(work, () => known));
+  (entered[0] as Release)();
+  known = true;
+  const started = performance.now();
+  await Promise.all(entered);
+  await nextIteration();
+  expect(performance.now() - started).toBeLessThan(1000);
+  expect([...Object.values(queue)].filter((value) => value instanceof Map && value.size > 0)).toEqual([]);
+});
+
+test('the places that a caller may wait in are those that others leave free, and at least one', () => {
+  const queue = new OperationQueue({ mostWaiting: 10, rejectionOf: () => undefined });
+  /** @returns the number of operations that are rejected. */
+  const enter = (callerId: string, count: number) => {
+    let rejected = 0;
+    for (let i = 0; i < count; i++) {
+      try {
+        void queue.enter({ callerId, deadline: new Deadline(1_000) }, 30_000);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'RATE_LIMITED' });
+        rejected++;
+      }
+    }
+    return rejected;
+  };
+  // One operation runs, and five others wait in half of the places.
+  expect(enter('a', 10)).toBe(4);
+  expect(enter('b', 10)).toBe(7);
+  for (const callerId of 'cdefgh') expect(enter(callerId, 1)).toBe(0);
+  expect(enter('a', 1)).toBe(1);
+});
+
+describe('uncounted work', () => {
+  const enterAll = (queue: OperationQueue, callerId: string, count: number, cost: number, ms = 5_000) =>
+    Array.from({ length: count }, () => queue.enterEvent({ callerId, deadline: new Deadline(ms) }, cost));
+
+  test('of one caller is limited to 10,000 of estimated cost per second, over events and free operations', async () => {
+    const queue = new OperationQueue();
+    const started = performance.now();
+    await Promise.all(enterAll(queue, 'a', 50, 250));
+    await queue.enterFree({ callerId: 'a', deadline: new Deadline(5_000) }, 2_000);
+    expect(performance.now() - started).toBeGreaterThan(200);
+  });
+
+  test('of a greedy caller does not delay the work of others', async () => {
+    const queue = new OperationQueue();
+    for (const each of enterAll(queue, 'greedy', 100, 250)) Promise.resolve(each).catch(() => undefined);
+    await nextIteration();
+    const started = performance.now();
+    await Promise.all(enterAll(queue, 'b', 4, 250));
+    await queue.enter({ callerId: 'b', deadline: new Deadline(1_000) }, EXPENSIVE);
+    expect(performance.now() - started).toBeLessThan(100);
+  });
+
+  test('starts in one iteration of the event loop only up to an estimated cost of 250', async () => {
+    const queue = new OperationQueue();
+    const entered = enterAll(queue, 'a', 6, 100);
+    expect(entered.map((each) => each instanceof Promise)).toEqual([false, false, true, true, true, true]);
+    await nextIteration();
+    await nextIteration();
+    await Promise.all(entered);
+  });
+
+  test('that is free and cheap does not wait', () => {
+    const queue = new OperationQueue();
+    const work = { callerId: 'a', deadline: new Deadline(1_000) };
+    for (let i = 0; i < 90; i++) expect(queue.enterFree(work, 100)).not.toBeInstanceOf(Promise);
+  });
 });

@@ -280,20 +280,22 @@ describe('while many unknown keys of one address are looked up', () => {
   const flood = (keyOf: () => string, from: string) =>
     Array.from({ length: 2 * SLOTS }, () => ask(gateway, 'GET /pets', { headers: { 'x-api-key': keyOf() }, from }));
 
-  test.each<[string, () => () => string]>([
-    ['different keys', () => unknownKey],
+  test.each<[string, number, () => () => string]>([
+    ['different keys', SHARE, () => unknownKey],
     [
       'the same key',
+      // The first of these requests counts apart from those that join its look-up.
+      SHARE + 1,
       () => {
         const key = unknownKey();
         return () => key;
       },
     ],
-  ])('%s use at most a quarter of the slots, and the others get 429 without a ban', async (_what, keys) => {
+  ])('%s use at most %i slots, and the others get 429 without a ban', async (_what, most, keys) => {
     const from = `198.51.100.${finished.length + 1}`;
     const asked = flood(keys(), from);
     await until(async () => finished.length > 0);
-    expect(await inProgress()).toBe(SHARE);
+    expect(await inProgress()).toBe(most);
     expect(await read(other.headers)).toMatchObject({ status: 200 });
     const first = await Promise.race(asked);
     expect(first).toMatchObject({ status: 429, code: 'RATE_LIMITED', headers: { 'retry-after': '1' } });
@@ -302,8 +304,19 @@ describe('while many unknown keys of one address are looked up', () => {
       await sleep(5);
     }
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 401)).toHaveLength(SHARE);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(2 * SLOTS - SHARE);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(most);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2 * SLOTS - most);
+  });
+
+  test('many requests with one unknown key do not keep another key of the address from being looked up', async () => {
+    const from = '198.51.100.8';
+    const key = unknownKey();
+    flood(() => key, from);
+    const { headers } = await gateway.createKey();
+    const asked = ask(gateway, 'GET /pets', { headers, from });
+    await until(async () => finished.length > 1);
+    for (const finish of finished.splice(0)) finish();
+    expect(await asked).toMatchObject({ status: 200 });
   });
 
   test('requests with a key that is looked up again count for this key, not for the address', async () => {

@@ -79,6 +79,7 @@ onServers('clients that do not read their responses', () => {
         allowed += bytesPerSecond / 10;
         if (allowed > 0) socket.resume();
       }, 100);
+      socket.once('close', () => clearInterval(this.reading));
       socket.setEncoding('latin1').on('data', (data) => {
         this.received += data;
         allowed -= data.length;
@@ -135,6 +136,22 @@ onServers('clients that do not read their responses', () => {
     expect(served.filter((status) => status === 200).length).toBeGreaterThan(80);
     await until(() => reader.isWhole(), 60);
   }, 240_000);
+
+  test('a reader and another caller are served although 1,000 connections of ten callers start at the same time', async () => {
+    const keys = await Promise.all(Array.from({ length: CALLERS }, createKey));
+    const [other, slow] = await Promise.all([createKey(), createKey()]);
+    const read = async () => (await ask(gateway.url, { path: '/pets?id=1', headers: { 'x-api-key': other } })).status;
+    for (let i = 0; i < 100; i++) for (const key of keys) send(key);
+    const reader = new SlowReader(send(slow), 500_000);
+    const served: (number | undefined)[] = [];
+    await until(async () => {
+      served.push(await read());
+      return reader.received.includes('\r\n\r\n');
+    }, 60);
+    expect(reader.received).toMatch(/^HTTP\/1.1 200 /);
+    expect(served.filter((status) => status === 200).length / served.length).toBeGreaterThan(0.8);
+    await until(() => reader.isWhole(), 60);
+  }, 180_000);
 
   // The kernel takes about 4 MB of the response at once. The process then sees the next progress of a reader of 20 kB/s after
   // more than 60 s.
