@@ -76,6 +76,8 @@ const INVENTORY = {
   'a rare status': { statuses: ['pending'] },
   'low stock': { maxQuantity: 0 },
   'most stock': { maxQuantity: 900 },
+  'high stock': { minQuantity: 990 },
+  'stock between': { minQuantity: 100, maxQuantity: 101 },
   'a status, low stock': { statuses: ['sold'], maxQuantity: 0 },
   'a rare status, most stock': { statuses: ['pending'], maxQuantity: 900 },
   'three pets': { petIds: [5n, 77n, 100n] },

@@ -15,6 +15,7 @@ import {
   isInputObjectType,
   isInputType,
   isListType,
+  isNonNullType,
   Kind,
   type OperationDefinitionNode,
   TypeInfo,
@@ -185,6 +186,8 @@ export interface Place {
   readonly element: Element | undefined;
   /** The argument or input field that contains the variable; `undefined` in a list of an input field. */
   readonly holder: Element | undefined;
+  /** Whether null is not allowed here. */
+  readonly isNonNull: boolean;
 }
 
 /** The uses of each variable in an operation and its fragments. */
@@ -205,7 +208,8 @@ export function placesOf(
       const path = parent && argumentPath(key, [...ancestors, parent]);
       if (!path) return;
       const element = takerOf(parent, types);
-      places.push({ variable: node.name.value, path, element, holder: element ?? holderOf(ancestors, types) });
+      const holder = element ?? holderOf(ancestors, types);
+      places.push({ variable: node.name.value, path, element, holder, isNonNull: isNonNullType(types.getInputType()) });
     },
   });
   visit(operation, visitor);
@@ -233,6 +237,30 @@ export function holderOf(
 
 /** Maximum number of reported errors. */
 const MAX_ERRORS = 100;
+/** Maximum number of nesting levels of variables. Deeper ones could overflow the stack, since `JSON.stringify` recurses. */
+const MAX_DEPTH = 100;
+
+/** Whether JSON is nested deeper than a number of levels. */
+export function isDeeper(value: unknown, most = MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (most === 0) return true;
+  for (const name in value) if (isDeeper((value as Record<string, unknown>)[name], most - 1)) return true;
+  return false;
+}
+
+/**
+ * The variables that may be null by their type, but are used where null is not allowed. GraphQL allows such a use if there
+ * is a default value (section 5.8.5). Without this check, an explicit null would fail when the field runs, after other fields.
+ */
+export function variablesWithoutNull({ schema, node, fragments }: OperationSource): ReadonlySet<string> {
+  const placesOfVariable = placesOf(schema, node, fragments);
+  const names = (node.variableDefinitions ?? []).flatMap(({ variable: { name }, type }) =>
+    type.kind !== Kind.NON_NULL_TYPE && placesOfVariable(name.value).some(({ isNonNull }) => isNonNull)
+      ? name.value
+      : [],
+  );
+  return new Set(names);
+}
 
 /** One operation of a validated document. */
 export interface OperationSource {
@@ -250,6 +278,9 @@ export function variableErrors(
   { schema, node, fragments }: OperationSource,
   variables: Readonly<Record<string, unknown>>,
 ): ErrorDetail[] {
+  const deep = Object.keys(variables).filter((name) => isDeeper(variables[name], MAX_DEPTH - 1));
+  const tooDeep = `must have at most ${MAX_DEPTH} nesting levels`;
+  if (deep.length) return deep.slice(0, MAX_ERRORS).map((path) => ({ path, message: tooDeep }));
   const placesOfVariable = placesOf(schema, node, fragments);
   const details = (node.variableDefinitions ?? []).flatMap(({ variable, type, defaultValue }) => {
     const name = variable.name.value;
@@ -260,6 +291,11 @@ export function variableErrors(
     const places = placesOfVariable(name);
     const [path = name, ...others] = new Set(places.map((place) => place.path));
     const root = others.length ? name : path;
+    const isNull = given ? variables[name] === null : defaultValue?.kind === Kind.NULL;
+    if (isNull && type.kind !== Kind.NON_NULL_TYPE && places.some(({ isNonNull }) => isNonNull)) {
+      const message = `must not be null: the variable $${name} is used where null is not allowed`;
+      return [{ ...MISSING, path: root, message }];
+    }
     const holders = new Set(places.map(({ holder }) => holder));
     if (!given && defaultValue) {
       const value = valueFromAST(defaultValue, inputType);

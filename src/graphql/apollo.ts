@@ -12,19 +12,17 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError } from 'graphql';
-import type { ErrorCode } from '../errors/codes';
-import { type Problem, problemOf } from '../errors/errors';
+import { problemOf } from '../errors/errors';
 import type { OperationRequest } from './context';
-import { addArgumentPaths, type Documents, reworded } from './documents';
+import { type Documents, hashOf, reworded } from './documents';
 import type { Executor } from './executor';
 import { headersOf } from './idempotency';
 import { serialize } from './json-text';
 import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
 
 /**
- * Creates the Apollo Server for GraphQL operations over HTTP. It reads the request (POST, GET, persisted queries), prevents
- * CSRF, and parses, validates and caches the document. The {@link Executor} then executes the operation.
+ * Creates the Apollo Server for GraphQL operations over HTTP. It reads the request, stores persisted queries, prevents CSRF,
+ * and parses the document. The {@link Documents} then validate the document, and the {@link Executor} executes the operation.
  * @param plugins additional plugins, called for every operation.
  */
 export async function createApollo(
@@ -36,8 +34,8 @@ export async function createApollo(
     schema: executor.schema,
     introspection: true,
     parseOptions: documents.parseOptions,
-    validationRules: documents.rules,
-    validationOptions: documents.validationOptions,
+    // `executionPlugin` validates documents, with the same rules as for WebSocket and event streams.
+    dangerouslyDisableValidation: true,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
     documentStore: documents.store,
@@ -47,7 +45,7 @@ export async function createApollo(
     stringifyResult: serialize,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     formatError: (formatted, error) => {
-      const problem = problemFromApollo(error);
+      const problem = problemOf(error);
       return { ...formatted, message: reworded(problem.message), extensions: extensionsOf(problem) };
     },
     plugins: [
@@ -64,13 +62,15 @@ export async function createApollo(
   return apollo;
 }
 
-/** Executes operations in place of Apollo Server, and formats their errors. */
+/** Validates documents and executes operations in place of Apollo Server, and formats their errors. */
 function executionPlugin(executor: Executor, documents: Documents): ApolloServerPlugin<OperationRequest> {
-  const run = async ({
-    document,
-    request,
-    contextValue,
-  }: GraphQLRequestContextResponseForOperation<OperationRequest>): Promise<Outcome> => {
+  type Resolved = GraphQLRequestContextResponseForOperation<OperationRequest>;
+  const errorsOf = ({ document, queryHash, source }: Resolved) =>
+    documents.check(document, queryHash ?? hashOf(source));
+  const run = async (resolved: Resolved): Promise<Outcome> => {
+    const { document, request, contextValue } = resolved;
+    const errors = errorsOf(resolved);
+    if (errors.length) return refuseDocument(errors, contextValue);
     const refused = documents.refuse(document, contextValue.caller);
     if (refused) return refuseDocument([refused], contextValue);
     try {
@@ -81,10 +81,8 @@ function executionPlugin(executor: Executor, documents: Documents): ApolloServer
     }
   };
   const listener: GraphQLRequestListener<OperationRequest> = {
-    validationDidStart:
-      async ({ document }) =>
-      async (errors = []) =>
-        addArgumentPaths(errors as readonly GraphQLError[], document),
+    // Validates the document before Apollo Server stores the text of a persisted query.
+    didResolveOperation: async (resolved) => void errorsOf(resolved as Resolved),
     responseForOperation: async (operation) => {
       const outcome = await run(operation);
       return {
@@ -99,17 +97,4 @@ function executionPlugin(executor: Executor, documents: Documents): ApolloServer
     unexpectedErrorProcessingRequest: async ({ requestContext, error }) =>
       requestContext.contextValue.observer.onInternalError(error),
   };
-}
-
-/** The codes of rejections that Apollo Server distinguishes only by HTTP status. */
-const APOLLO_CODES: Readonly<Record<number, ErrorCode>> = {
-  405: 'METHOD_NOT_ALLOWED',
-  415: 'UNSUPPORTED_MEDIA_TYPE',
-};
-
-function problemFromApollo(error: unknown): Problem {
-  const { internal: _, ...problem } = problemOf(error);
-  const { status } = (error instanceof GraphQLError && (error.extensions.http as { status?: number })) || {};
-  const code = APOLLO_CODES[status ?? 0];
-  return code && status ? { ...problem, code, status } : problem;
 }

@@ -58,6 +58,8 @@ export interface OperationRequest {
   readonly requestId: string;
   readonly observer: Observer;
   readonly api: Api;
+  /** Whether the request must not change anything: a GET or HEAD request. Such a request cannot run mutations. */
+  readonly isSafe?: boolean;
   /** Ignored unless the operation is a mutation. */
   readonly idempotency?: IdempotencyRequest;
   /** The condition from `If-Match` and `If-None-Match`, which applies to the operation's only change. */

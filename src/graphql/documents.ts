@@ -6,6 +6,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   parse,
+  SingleFieldSubscriptionsRule,
   specifiedRules,
   type ValidationRule,
   validate,
@@ -24,6 +25,7 @@ import { isUsualIntrospection } from './introspection-answers';
 import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
 import { idFormsRule } from './scalars';
+import { subscriptionRule } from './subscription-rule';
 
 /** Limits on documents. The estimated cost of their operations is limited separately. */
 export interface DocumentLimits {
@@ -46,6 +48,9 @@ const MAX_BYTES_OF_ONE = 8_000_000;
 const MAX_UNPAID = 1_000;
 /** Maximum total number of characters of all automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
+
+/** `subscriptionRule` replaces one rule of graphql-js. */
+const SPECIFIED_RULES = specifiedRules.filter((rule) => rule !== SingleFieldSubscriptionsRule);
 
 const NOT_IN_SAFELIST = new GraphQLError(
   'This server runs only trusted documents, and this document is not in its list.',
@@ -75,13 +80,10 @@ interface Cache<Value> {
  */
 export class Documents {
   readonly parseOptions: { readonly maxTokens: number };
-  readonly validationOptions = { maxErrors: MAX_ERRORS };
-  /** Validation rules in addition to the GraphQL specification. */
-  readonly rules: ValidationRule[];
-  /** Apollo Server's document store. Its keys end with the hash. */
+  /** Apollo Server's document store. Its keys end with the hash. Documents are added by {@link check}. */
   readonly store: Cache<DocumentNode> = {
     get: async (key) => this.find(key.slice(-HASH_LENGTH)),
-    set: async (key, document) => this.add(key.slice(-HASH_LENGTH), document),
+    set: async () => undefined,
     delete: async () => undefined,
   };
   /** The texts of automatic persisted queries. */
@@ -94,6 +96,9 @@ export class Documents {
   });
   /** The texts of known documents. Finding a document by its text avoids hashing. */
   private readonly knownTexts = new Set<string>();
+  private readonly rules: readonly ValidationRule[];
+  /** The errors of invalid documents. */
+  private readonly errors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
 
   /** @param onlyTrusted whether only trusted documents may run. */
   constructor(
@@ -104,14 +109,15 @@ export class Documents {
     readonly onlyTrusted = false,
   ) {
     this.parseOptions = { maxTokens: limits.tokens };
-    this.rules = [documentLimitsRule(limits.depth), idFormsRule];
+    this.rules = [...SPECIFIED_RULES, subscriptionRule, documentLimitsRule(limits.depth), idFormsRule];
     const texts = new LRUCache<string, string>({
       maxSize: MAX_PERSISTED,
       sizeCalculation: (text, key) => text.length + key.length,
     });
     this.persisted = {
       get: async (key) => texts.get(key),
-      set: async (key, text) => void texts.set(key, text),
+      // Apollo Server also stores invalid documents.
+      set: async (key, text) => void (this.has(text) && texts.set(key, text)),
       delete: async (key) => void texts.delete(key),
     };
   }
@@ -131,11 +137,25 @@ export class Documents {
       const message = reworded(error instanceof Error ? error.message : String(error));
       return [new GraphQLError(message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
     }
-    const errors = validate(this.schema, document, [...specifiedRules, ...this.rules], this.validationOptions);
-    addArgumentPaths(errors, document);
-    if (errors.length) return errors.map(withCode);
-    this.add(hash, document);
-    return document;
+    const errors = this.check(document, hash);
+    return errors.length ? errors : document;
+  }
+
+  /**
+   * Validates a parsed document, unless this has been done. A valid document is then known.
+   * @param hash the SHA-256 of the document's text.
+   * @returns the errors.
+   */
+  check(document: DocumentNode, hash: string): readonly GraphQLError[] {
+    if (this.find(hash) === document) return [];
+    const before = this.errors.get(document);
+    if (before) return before;
+    const found = validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });
+    addArgumentPaths(found, document);
+    if (!found.length) this.add(hash, document);
+    const errors = found.map(withCode);
+    this.errors.set(document, errors);
+    return errors;
   }
 
   /**
@@ -201,7 +221,7 @@ function bytesOf(document: DocumentNode): number {
 }
 
 /** Adds the path of the argument to errors about invalid literals. Errors about variables already have a path. */
-export function addArgumentPaths(errors: readonly GraphQLError[], document: DocumentNode): void {
+function addArgumentPaths(errors: readonly GraphQLError[], document: DocumentNode): void {
   for (const error of errors) {
     const { code, fault } = error.extensions;
     if (code !== 'BAD_USER_INPUT' || !fault) continue;

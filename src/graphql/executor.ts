@@ -29,6 +29,14 @@ import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outco
 import { RunningSubscription } from './running-subscription';
 import { Uses } from './uses';
 
+/** Where subscriptions are served. */
+export const SUBSCRIPTIONS =
+  'Subscriptions are served over WebSocket (graphql-transport-ws) at /graphql, and as server-sent events at /graphql/stream.';
+
+/** One instance for all requests, since a stack trace is expensive. */
+const NEEDS_STREAM = new ProblemError('BAD_REQUEST', SUBSCRIPTIONS);
+const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations. Send mutations with POST.');
+
 export interface ExecutorOptions {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -146,6 +154,7 @@ export class Executor {
     const { kind } = operation;
     const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
     const analysed = this.analyse(operation, sent, request);
+    if (kind === 'mutation' && request.isSafe) return refusal(NOT_BY_GET, analysed);
     let admitted: Admitted;
     try {
       admitted = admit(analysed, sent, this.options.costs);
@@ -153,7 +162,7 @@ export class Executor {
       const outcome = rejected(problem, analysed);
       return isIdempotent ? { ...outcome, replayed: false } : outcome;
     }
-    if (kind === 'subscription') return refusal(needsStream(), admitted);
+    if (kind === 'subscription') return refusal(NEEDS_STREAM, admitted);
     let release: Release;
     try {
       const entered = this.enter(admitted);
@@ -279,10 +288,4 @@ function nestedOf(pages: Rewritten['pages'], variables: Variables): Nested | und
     if (error instanceof ProblemError || error instanceof GraphQLError) return undefined;
     throw error;
   }
-}
-
-function needsStream(): ProblemError {
-  const message =
-    'Subscriptions are served over WebSocket (graphql-transport-ws) here, and as server-sent events at /graphql/stream.';
-  return new ProblemError('BAD_REQUEST', message);
 }

@@ -22,7 +22,15 @@ import {
   visit,
 } from 'graphql';
 import type { FieldSelection, JsonFormat } from '../database/reading/selection';
-import { dependsOnPosition, type Element, type OperationSource, placesOf, positionErrors } from '../errors/inputs';
+import {
+  dependsOnPosition,
+  type Element,
+  isDeeper,
+  type OperationSource,
+  placesOf,
+  positionErrors,
+  variablesWithoutNull,
+} from '../errors/inputs';
 import type { Scope } from './caller';
 import type { Variables } from './context';
 import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
@@ -42,6 +50,8 @@ export class Operation implements OperationSource {
   private readonly conditions: readonly string[];
   /** The variables whose positions may reject values of the right type. */
   private readonly positioned: readonly PositionedVariable[];
+  /** The variables that must not be null, although their type allows null. Found when a variable is null. */
+  private withoutNull: ReadonlySet<string> | undefined;
   /** The analyses, by the values of these variables. */
   private readonly analyses = new Map<string, Analysis>();
   readonly fragments: Record<string, FragmentDefinitionNode> = {};
@@ -67,10 +77,21 @@ export class Operation implements OperationSource {
 
   /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they are invalid. */
   coerce(variables: Variables): Variables | undefined {
+    if (isDeeper(variables)) return undefined;
     const definitions = this.node.variableDefinitions ?? [];
     if (!definitions.length) return {};
     const { coerced } = getVariableValues(this.schema, definitions, variables, { maxErrors: 1 });
-    return coerced && this.positioned.some((variable) => isMisplaced(variable, coerced)) ? undefined : coerced;
+    if (!coerced || this.positioned.some((variable) => isMisplaced(variable, coerced))) return undefined;
+    for (const { variable } of definitions) {
+      const name = variable.name.value;
+      if (coerced[name] === null && this.refusesNull(name)) return undefined;
+    }
+    return coerced;
+  }
+
+  private refusesNull(variable: string): boolean {
+    this.withoutNull ??= variablesWithoutNull(this);
+    return this.withoutNull.has(variable);
   }
 
   /**

@@ -114,14 +114,14 @@ function withoutLayout({ definitions }: DocumentNode): string {
   return definitions.map(print).sort().join('\n');
 }
 
-/** The parameters of a request as sent: `query`, `variables` and so on. */
+/** The parameters of a request: `query`, `variables` and so on. */
 type Parameters = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces the id of a trusted document in a request's parameters with the document's text. The id is `documentId` (GraphQL
  * over HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id, and automatic persisted
- * queries, are returned unchanged, but without an empty `query` or `operationName` (GraphQL over HTTP, GET).
- * @param given the raw parameters. Only the two ids are checked here.
+ * queries, are returned unchanged, but without an empty `query` or `operationName`. Null counts as absent.
+ * @param given the parameters. Only the two ids are checked here.
  * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
  */
 export function withText(given: Parameters, documents: Documents): Parameters {
@@ -129,8 +129,9 @@ export function withText(given: Parameters, documents: Documents): Parameters {
     const { operationName: _, ...unnamed } = given;
     return withText(unnamed, documents);
   }
-  if (given.documentId === undefined && given.extensions === undefined) return given;
-  const { documentId, extensions, query, ...rest } = given;
+  const documentId = given.documentId ?? undefined;
+  if (documentId === undefined && given.extensions === undefined) return given;
+  const { documentId: _, extensions, query, ...rest } = given;
   const hash = hashIn(extensions);
   const hasText = query !== undefined && query !== null && query !== '';
   // If a hash is sent together with the text, Apollo Server checks the hash and stores the text.
@@ -150,9 +151,9 @@ function malformed(message: string): ProblemError {
   return new ProblemError('BAD_REQUEST', `The request is malformed: ${message}.`);
 }
 
-/** @param extensions an object; in a URL, the JSON text of the object. @throws ProblemError `BAD_REQUEST`. */
+/** @throws ProblemError `BAD_REQUEST`. */
 function hashIn(extensions: unknown): string | undefined {
-  const hash = (objectOf(extensions) as ApolloExtensions | undefined)?.persistedQuery?.sha256Hash;
+  const hash = (extensions as ApolloExtensions | null | undefined)?.persistedQuery?.sha256Hash;
   if (hash === undefined || hash === null) return undefined;
   // Apollo would throw on a value that cannot be converted to a string.
   if (typeof hash !== 'string') throw malformed('sha256Hash must be a string');
@@ -161,13 +162,4 @@ function hashIn(extensions: unknown): string | undefined {
 
 interface ApolloExtensions {
   readonly persistedQuery?: { readonly sha256Hash?: unknown } | null;
-}
-
-function objectOf(extensions: unknown): object | undefined {
-  if (typeof extensions === 'object') return extensions ?? undefined;
-  try {
-    return typeof extensions === 'string' ? (JSON.parse(extensions) ?? undefined) : undefined;
-  } catch {
-    return undefined;
-  }
 }

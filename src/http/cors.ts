@@ -12,7 +12,7 @@ const EXPOSED_HEADERS = [
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** How long a browser may cache the response to a preflight, in seconds. */
-const MAX_AGE = '600';
+const MAX_AGE = '7200';
 
 /** The CORS headers of every response. @param origin the `Origin` of the request; an empty text without the header. */
 export type CorsHeaders = (origin: string) => Record<string, string>;

@@ -5,6 +5,8 @@ import { type LimitStatus, limitProblem } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import { sendProblem } from './error-handling';
+import { presentedKey } from './identification';
+import { isWebSocket } from './live/upgrades';
 import type { RequestsInProgress } from './requests-in-progress';
 
 const SEVERAL_HOSTS = 'A request must have one Host header.';
@@ -62,13 +64,24 @@ function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: Requ
     check?.(request, reply);
     return;
   }
-  const rejection = requests.countForCaller(slot, caller.id, request.isShed);
+  const callerId = isUnidentified(request) ? UNIDENTIFIED + caller.id : caller.id;
+  const rejection = requests.countForCaller(slot, callerId, request.isShed);
   if (rejection) {
     request.isShed = true;
     throw rejection;
   }
   if (keyProblem !== undefined && !metering) throw keyProblem;
   check?.(request, reply);
+}
+
+const UNIDENTIFIED = 'unidentified ';
+
+/**
+ * Whether the caller is not known yet: a key may follow in `connection_init`. Other requests of the address then do not count
+ * towards the limit on this request.
+ */
+function isUnidentified(request: FastifyRequest): boolean {
+  return request.headers.upgrade !== undefined && isWebSocket(request.raw) && presentedKey(request) === undefined;
 }
 
 /**

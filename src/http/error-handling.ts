@@ -11,8 +11,6 @@ import { GRAPHQL_PATH, rejectBadUrls, STREAM_PATH } from './urls';
 /** Maps error codes of Fastify to the code and message that clients get. */
 const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'The body must not be empty.'],
-  FST_ERR_CTP_INVALID_JSON_BODY: ['BAD_REQUEST', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'The length of the body does not match Content-Length.'],
 };
 

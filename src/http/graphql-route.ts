@@ -4,8 +4,10 @@ import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError, type ProblemSummary } from '../errors/errors';
 import type { OperationRequest } from '../graphql/context';
 import type { Documents } from '../graphql/documents';
+import { SUBSCRIPTIONS } from '../graphql/executor';
 import { withText } from '../graphql/trusted-documents';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
+import { type Parameters, parametersInUrl } from './graphql-parameters';
 import { acceptJsonBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
 import { answerOtherMethods } from './other-methods';
@@ -13,10 +15,7 @@ import type { Page } from './portal';
 import type { StartGraphQLOperation } from './start-operation';
 import { GRAPHQL_PATH } from './urls';
 
-const NOT_ACCEPTABLE = 'Responses are application/json or application/graphql-response+json.';
-
-/** The parameters of a GraphQL request: JSON values from the body, or texts from the query string. */
-type Parameters = Readonly<Record<string, unknown>>;
+const NOT_ACCEPTABLE = `Responses are application/json or application/graphql-response+json. ${SUBSCRIPTIONS}`;
 
 export interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<OperationRequest>;
@@ -43,7 +42,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const type = responseType(accept);
     // The `Accept` header is checked here, because Apollo would reject it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    const given = request.method === 'POST' ? request.body : request.query;
+    const given = request.method === 'POST' ? request.body : parametersInUrl(request.query as Parameters);
     const named = isObject(given) ? withText(given, documents) : given;
     const text = isObject(named) && named.query;
     if (typeof text === 'string' && !documents.has(text)) {
@@ -57,6 +56,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     // Only @defer and @stream produce responses in several parts, and the schema has neither directive.
     if (body.kind === 'chunked') throw new Error('Apollo responds in parts');
     for (const [name, value] of headers) reply.header(name, value);
+    if (status === 405) reply.header('allow', 'POST');
     reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
     const hasRun = request.observation?.label !== undefined;
     // The promise of this function stays in memory until the response is sent, so it must not resolve to the text.
@@ -78,38 +78,20 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
 }
 
 /**
- * Converts the request to the form that Apollo Server takes. HEAD becomes GET.
+ * Converts the request to the form that Apollo Server takes. A GET request becomes a POST request: the executor rejects
+ * mutations by GET, and GET needs no CSRF prevention. No request has credentials that a page of another site could make a
+ * browser send, and GET runs only queries.
  * @param sent the parameters, with the text of the document even if the client sent an id.
  */
 function asApolloReads(request: FastifyRequest, sent: unknown): HTTPGraphQLRequest {
-  const isPost = request.method === 'POST';
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
     // Omits `Accept`. Otherwise Apollo Server would negotiate the media type again for each request.
     if (value && name !== 'accept') headers.set(name, String(value));
   }
-  if (!isPost && !mayBeForged(request)) headers.set('apollo-require-preflight', 'true');
-  return { method: isPost ? 'POST' : 'GET', headers, search: isPost ? '' : searchOf(request, sent), body: sent };
+  if (request.method !== 'POST') headers.set('apollo-require-preflight', 'true');
+  return { method: 'POST', headers, search: '', body: sent };
 }
-
-function searchOf(request: FastifyRequest, sent: unknown): string {
-  if (sent !== request.query) return `?${new URLSearchParams(sent as Record<string, string>)}`;
-  const start = request.url.indexOf('?');
-  return start === -1 ? '' : request.url.slice(start);
-}
-
-/**
- * Whether a page of another site may have caused this GET request (CSRF). Apollo rejects such requests. A request with
- * cookies or headers about its origin, such as Fetch Metadata, comes from a browser. A browser's request is allowed if it
- * has a header in `ALLOWED_BY`, since pages of other sites cannot set these headers.
- */
-function mayBeForged({ headers }: FastifyRequest): boolean {
-  const isFromBrowser = headers['sec-fetch-site'] ?? headers.origin ?? headers.referer ?? headers.cookie;
-  return Boolean(isFromBrowser) && !ALLOWED_BY.some((name) => headers[name]);
-}
-
-/** The default `requestHeaders` of Apollo's CSRF prevention: requests with one of these headers are allowed. */
-const ALLOWED_BY = ['x-apollo-operation-name', 'apollo-require-preflight'];
 
 /** Adds the request id to the errors of a request that Apollo Server rejected, and records the first error for the log. */
 function asRejection(body: FormattedExecutionResult, request: FastifyRequest): FormattedExecutionResult {

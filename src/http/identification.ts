@@ -131,12 +131,16 @@ export async function rejectKey(meter: Meter, reason: string): Promise<Error> {
 
 /**
  * The key in a request's `X-API-Key` or `Authorization: Bearer` header (RFC 6750, section 2.1). If `Authorization` has a
- * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header.
+ * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header, or
+ * empty ones: pages whose user is logged out send these.
  */
 export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
   const key = headers['x-api-key'];
-  if (key !== undefined) return String(key);
-  const { authorization } = headers;
-  if (authorization === undefined) return undefined;
-  return /^bearer +/i.test(authorization) ? authorization.replace(/^bearer +/i, '').trimEnd() : '';
+  if (key) return String(key);
+  const authorization = headers.authorization?.trim();
+  if (!authorization) return undefined;
+  if (!BEARER.test(authorization)) return '';
+  return authorization.replace(BEARER, '') || undefined;
 }
+
+const BEARER = /^bearer(?: +|$)/i;

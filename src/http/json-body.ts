@@ -11,9 +11,12 @@ const [JSON_TYPE] = PATCH_TYPES;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Makes `app` accept JSON bodies only. */
+/**
+ * Makes `app` accept JSON bodies only. Fastify's own parser would report a key `__proto__` as invalid JSON. `JSON.parse`
+ * makes it an ordinary key.
+ */
 export function acceptJsonBodies(app: FastifyInstance): void {
-  accept(app, [JSON_TYPE], app.getDefaultJsonParser('error', 'error'));
+  accept(app, [JSON_TYPE], (_request, text, done) => done(null, parsed(text, JSON.parse)));
 }
 
 /** Makes `app` accept only JSON bodies and JSON merge patches. Numbers are parsed without loss, see {@link parseJson}. */
@@ -50,9 +53,14 @@ const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
  * @throws ProblemError `BAD_REQUEST`.
  */
 export function parseJson(text: string): unknown {
+  const exactly = () => parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
+  return parsed(text, DELICATE.test(text) ? exactly : JSON.parse);
+}
+
+/** @throws ProblemError `BAD_REQUEST`. */
+function parsed(text: string, parser: (text: string) => unknown): unknown {
   try {
-    if (!DELICATE.test(text)) return JSON.parse(text);
-    return parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
+    return parser(text);
   } catch {
     throw new ProblemError('BAD_REQUEST', 'The body is not valid JSON.');
   }

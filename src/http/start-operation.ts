@@ -15,6 +15,8 @@ export interface Incoming {
   readonly caller: Caller;
   readonly meter: Meter;
   readonly deadline: Deadline;
+  /** The HTTP method; `undefined` for an operation over WebSocket. */
+  readonly method?: string;
   readonly headers?: IncomingHttpHeaders;
   observation?: Observation;
 }
@@ -29,12 +31,13 @@ export interface StartOptions {
 /** Creates the request that the executor takes, and records the operation for the log. */
 export function operationStarter({ database, errorLog, maxStatementBytes }: StartOptions): StartOperation<Incoming> {
   return (incoming, api, idempotency, precondition) => {
-    const { id: requestId, caller, meter, deadline } = incoming;
+    const { id: requestId, caller, meter, deadline, method } = incoming;
+    const isSafe = method === 'GET' || method === 'HEAD';
     const observer = new Observation(errorLog, requestId);
     incoming.observation = observer;
     const visibility = visibilityOf(caller);
     const session = database.sessionFor({ callerId: caller.id, deadline, maxStatementBytes, visibility });
-    return { session, caller, meter, requestId, observer, api, idempotency, precondition };
+    return { session, caller, meter, requestId, observer, api, isSafe, idempotency, precondition };
   };
 }
 

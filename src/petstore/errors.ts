@@ -5,8 +5,8 @@ import { type ErrorDetail, ExpectedError, type Fault } from '../errors/errors';
 export const PETSTORE_ERRORS = {
   INSUFFICIENT_STOCK: {
     status: 409,
-    why: 'Fewer units are in stock than the order asks for. The stock is unchanged.',
-    fix: `Order fewer units (\`details\` says how many are in stock), or try again when \`inventoryChanged\` reports a larger stock. ${NEW_KEY}`,
+    why: 'Fewer units are in stock than the order or the adjustment asks for. The stock is unchanged.',
+    fix: `Ask for fewer units (\`details\` says how many are in stock), or try again when \`inventoryChanged\` reports a larger stock. ${NEW_KEY}`,
     message: 'Fewer than 2 units of pet 1 are in stock.',
     rules: {
       EXCEEDS_STOCK:

@@ -1,7 +1,7 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { concatAST, GraphQLScalarType, type GraphQLSchema, graphqlSync, parse } from 'graphql';
 import { Arg, Ctx, createUnionType, Field, ObjectType, Query, Resolver } from 'type-graphql';
-import { badInput, type ErrorDetail, type Fault, OperationRejection } from '../errors/errors';
+import { badInput, type Fault, OperationRejection, type ProblemError } from '../errors/errors';
 import { notOfForm, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
@@ -23,24 +23,16 @@ const KEYS: Readonly<Record<NodeType, string>> = {
 };
 
 /**
- * Reads the type and key of each representation of an entity. Other fields are ignored.
- * @throws ProblemError `BAD_USER_INPUT` that lists each representation without a valid type or key.
+ * Reads the type and key of a representation of an entity. Other fields are ignored.
+ * @returns the reference, or the error if the representation has no valid type or key.
  */
-function referencesIn(representations: readonly unknown[]): RowReference[] {
-  const faults: ErrorDetail[] = [];
-  const references = representations.flatMap((representation, index): RowReference[] => {
-    const { __typename, ...fields } = (representation ?? {}) as Readonly<Record<string, unknown>>;
-    const refuse = (field: string, fault: Fault) => {
-      faults.push({ path: `representations.${index}.${field}`, ...fault });
-      return [];
-    };
-    const type = NODE_TYPES.find((each) => each === __typename);
-    if (!type) return refuse('__typename', notOfForm(`one of ${NODE_TYPES.join(', ')}`));
-    const id = parseId(fields[KEYS[type]]);
-    return typeof id === 'bigint' ? [{ type, id }] : refuse(KEYS[type], idFault(id) ?? NOT_AN_ID);
-  });
-  if (faults.length) throw badInput(...faults);
-  return references;
+function referenceIn(representation: unknown, index: number): RowReference | ProblemError {
+  const { __typename, ...fields } = (representation ?? {}) as Readonly<Record<string, unknown>>;
+  const refuse = (field: string, fault: Fault) => badInput({ path: `representations.${index}.${field}`, ...fault });
+  const type = NODE_TYPES.find((each) => each === __typename);
+  if (!type) return refuse('__typename', notOfForm(`one of ${NODE_TYPES.join(', ')}`));
+  const id = parseId(fields[KEYS[type]]);
+  return typeof id === 'bigint' ? { type, id } : refuse(KEYS[type], idFault(id) ?? NOT_AN_ID);
 }
 
 function parseId(value: unknown): AnyId | undefined {
@@ -85,7 +77,8 @@ class EntityResolver {
   @Sized('representations')
   @Query(() => [Entity], {
     nullable: 'items',
-    description: 'The entities with these keys, in the same order; null in place of each entity that does not exist.',
+    description:
+      'The entities with these keys, in the same order; null in place of each entity that does not exist, and, with an error, in place of each invalid representation.',
   })
   _entities(
     @Arg('representations', () => [Representation], {
@@ -97,7 +90,7 @@ class EntityResolver {
   ) {
     if (representations.length > MAX_PAGE)
       throw new OperationRejection(badInput({ path: 'representations', ...tooLong(MAX_PAGE, 'items') }));
-    return findRows(session, referencesIn(representations), selectionOf);
+    return findRows(session, representations.map(referenceIn), selectionOf);
   }
 }
 

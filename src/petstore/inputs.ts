@@ -197,6 +197,9 @@ export class InventoryFilter {
   @Stability('BETA')
   @Field(() => Int, nullable('Entries with at most this many units, to find low stock.'))
   maxQuantity?: number | null;
+
+  @Field(() => Int, nullable('Entries with at least this many units.'))
+  minQuantity?: number | null;
 }
 
 const PetSort = orderByOf('PetSort', 'pets', PetSortField, 'ID');

@@ -94,6 +94,7 @@ export const INVENTORY: Table<InventoryRow> = {
     petIds: { kind: 'ids' },
     statuses: { kind: 'joined', column: pets.status },
     maxQuantity: { kind: 'atMost', column: stock.quantity, order: 'QUANTITY' },
+    minQuantity: { kind: 'atLeast', column: stock.quantity, order: 'QUANTITY' },
   },
   idOf: (item) => item.petId,
 };

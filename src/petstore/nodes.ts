@@ -3,7 +3,7 @@ import type { Session } from '../database/database';
 import { selectByIds } from '../database/reading/select';
 import type { FieldSelection } from '../database/reading/selection';
 import { encodeNodeId, type Table } from '../database/reading/table';
-import { badInput } from '../errors/errors';
+import { badInput, ProblemError } from '../errors/errors';
 import { MAX_INT64, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
@@ -69,22 +69,26 @@ export type SelectionOf = (type: NodeType) => FieldSelection;
 
 /**
  * Finds rows of several types by their references, with one statement per type.
- * @returns the rows in the order of the references; `undefined` in place of each missing row.
+ * @param references the references. An error takes the place of a reference that is invalid.
+ * @returns the rows in the order of the references; `undefined` in place of each missing row. The errors are returned too:
+ * graphql-js reports each error at its index, and returns null there.
  */
 export async function findRows(
   session: Session,
-  references: readonly RowReference[],
+  references: readonly (RowReference | ProblemError)[],
   selectionOf: SelectionOf,
-): Promise<(TypedRow | undefined)[]> {
-  const types = [...new Set(references.map(({ type }) => type))];
+): Promise<(TypedRow | ProblemError | undefined)[]> {
+  const valid = references.filter((each): each is RowReference => !(each instanceof ProblemError));
+  const types = [...new Set(valid.map(({ type }) => type))];
   const reads = types.map(async (type) => {
-    const ids = references.flatMap((reference) => (reference.type === type ? reference.id : []));
+    const ids = valid.flatMap((reference) => (reference.type === type ? reference.id : []));
     return [type, await selectByIds(session, NODE_TABLES[type], [...new Set(ids)], selectionOf(type))] as const;
   });
   const found = new Map(await Promise.all(reads));
-  return references.map(({ type, id }) => {
-    const row = found.get(type)?.get(id);
-    return row && typed(row, type);
+  return references.map((reference) => {
+    if (reference instanceof ProblemError) return reference;
+    const row = found.get(reference.type)?.get(reference.id);
+    return row && typed(row, reference.type);
   });
 }
 

@@ -1,7 +1,7 @@
 import {
   type GraphQLArgument,
   type GraphQLInputField,
-  type GraphQLInputObjectType,
+  GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -198,14 +198,17 @@ function oneOf(values: string[]): string {
 function bodyOf(
   schema: GraphQLSchema,
   method: Method,
-  { body: named }: RestRoute,
+  { body: named, summary }: RestRoute,
   variables: ReadonlyMap<string, Variable>,
   take: (name: string, what: string) => Variable,
 ): Body | undefined {
   const isPatch = method === 'PATCH';
   const whole = [...variables.values()].find(({ type }) => isInputObjectType(getNamedType(type)));
   if (named === undefined && (method === 'GET' || !whole)) return undefined;
-  const type = named === undefined ? whole && getNamedType(whole.type) : schema.getType(named);
+  const type =
+    named === undefined
+      ? whole && getNamedType(whole.type)
+      : (schema.getType(named) ?? bodyOfVariables(named, summary, [...variables.values()]));
   if (!isInputObjectType(type)) throw new Error(`${named} is not an input type`);
   const fields = Object.values(type.getFields());
   const variable = named === undefined && whole ? take(whole.name, type.name) : undefined;
@@ -230,6 +233,15 @@ function bodyOf(
     };
   });
   return { type, variable: variable?.name, inputs: byName(inputs), isPatch };
+}
+
+/** The type of a body that exists only in REST. */
+function bodyOfVariables(name: string, description: string, variables: readonly Variable[]): GraphQLInputObjectType {
+  const fields = variables.map(({ name, type, element: { description, extensions } }) => [
+    name,
+    { type, description, extensions },
+  ]);
+  return new GraphQLInputObjectType({ name, description: `${description}.`, fields: Object.fromEntries(fields) });
 }
 
 /** A sort order in the form of a GraphQL value. */

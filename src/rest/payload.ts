@@ -37,7 +37,7 @@ export interface Payload {
  * Derives the payload from the document's selection.
  * @throws Error if the document does not select the fields that a payload needs.
  */
-export function payloadOf(root: SelectedFields, { payload, ok }: RestRoute): Payload {
+export function payloadOf(root: SelectedFields, { payload }: RestRoute): Payload {
   const [only, another] = root.fields;
   if (!only || another) throw new Error('the document must select one root field');
   const names = payload?.split('.') ?? [only.field.name];
@@ -55,7 +55,6 @@ export function payloadOf(root: SelectedFields, { payload, ok }: RestRoute): Pay
   const type = item ? (getNamedType(item.field.type) as GraphQLObjectType) : returned;
   const members = item?.selection?.fields ?? selection.fields;
   members.forEach(checkFormat);
-  if (ok === 201 && !members.some(({ key }) => key === 'id')) throw new Error('201 needs an id for Location');
   const isList = isPage || isListType(getNullableType(field.type));
   return {
     name: isList ? field.name.charAt(0).toUpperCase() + field.name.slice(1) : type.name,

@@ -14,7 +14,7 @@ import { errorsOf, requiredScope, type StabilityLevel, stabilityOf } from '../gr
 import { Analysis } from '../graphql/operation';
 import { type Inputs, inputsOf } from './inputs';
 import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
-import { type Method, methodAndPath, pathParameters, type RestApi, type RestRoute } from './rest-route';
+import { filler, type Method, methodAndPath, pathParameters, type RestApi, type RestRoute } from './rest-route';
 
 /** The stability of an operation, or of one of its parameters, as marked in the schema. */
 export interface Stability {
@@ -23,7 +23,7 @@ export interface Stability {
 }
 
 /** A route, with everything that the gateway computes for it at the start. */
-export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'payload'> {
+export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'payload' | 'location'> {
   /** `operationId` in OpenAPI. */
   readonly id: string;
   readonly method: Method;
@@ -46,6 +46,10 @@ export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'pa
   readonly stability: Stability | undefined;
   /** Maps the paths in GraphQL errors to REST names: `after` → `cursor`, `input.name` → `name`. */
   readonly errorPaths: ReadonlyMap<string, string>;
+  /** Fills the path of a page's next page from the path parameters. */
+  pathOf(parameters: Readonly<Record<string, string>>): string;
+  /** Fills the path of a created object from the path parameters and the object; `undefined` unless the status is 201. */
+  readonly locationOf: ((values: Readonly<Record<string, string>>) => string) | undefined;
   readonly write: Writer;
   /**
    * Writes a database row as JSON, exactly as a GET of the resource would. The ETag of this JSON is compared with
@@ -60,9 +64,10 @@ export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'pa
  */
 export function prepareRoutes(schema: GraphQLSchema, { routes, tags }: RestApi): PreparedRoute[] {
   const selections = new Map<string, string>();
+  const readable = new Set(routes.flatMap(({ on }) => (on.startsWith('GET ') ? shapeOf(on.slice(4)) : [])));
   return routes.map((route) => {
     try {
-      const prepared = prepare(schema, route, tags);
+      const prepared = prepare(schema, route, tags, readable);
       const { type, members } = prepared.payload;
       requireSameSelection(selections, type.name, members);
       return prepared;
@@ -86,7 +91,40 @@ function requireSameSelection(known: Map<string, string>, type: string, members:
     if (selection) requireSameSelection(known, getNamedType(field.type).name, selection.fields);
 }
 
-function prepare(schema: GraphQLSchema, route: RestRoute, tags: RestApi['tags']): PreparedRoute {
+/** A path without the names of its parameters. */
+function shapeOf(path: string): string {
+  return path.replace(/\{\w+\}/g, '{}');
+}
+
+/**
+ * The template of the `Location` header.
+ * @param readable the shapes of the paths of GET operations.
+ * @throws Error if the template cannot be filled, or if no GET operation has such a path.
+ */
+function locationOf({ location, ok }: RestRoute, path: string, payload: Payload, readable: ReadonlySet<string>) {
+  if (ok !== 201) return undefined;
+  const template = location ?? `${path}/{id}`;
+  const known = [...pathParameters(path), ...payload.members.map(({ key }) => key)];
+  requireFillable(`Location ${template}`, template, known);
+  if (!readable.has(shapeOf(template)))
+    throw new Error(`its Location ${template} is not the path of a GET operation; set \`location\``);
+  return filler(template);
+}
+
+/** @throws Error if a parameter of the template is not among the known names. */
+function requireFillable(what: string, template: string, known: readonly string[]): void {
+  const unknown = pathParameters(template).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const names = known.length ? `none of ${known.join(', ')}` : 'not known';
+  throw new Error(`${what} needs ${unknown}, which is ${names}`);
+}
+
+function prepare(
+  schema: GraphQLSchema,
+  route: RestRoute,
+  tags: RestApi['tags'],
+  readable: ReadonlySet<string>,
+): PreparedRoute {
   const { method, path } = methodAndPath(route);
   const tag = tags[path.split('/')[1] ?? ''];
   if (!tag) throw new Error(`no tag covers ${path}`);
@@ -96,6 +134,9 @@ function prepare(schema: GraphQLSchema, route: RestRoute, tags: RestApi['tags'])
   const inputs = inputsOf(source, route);
   const all = [...inputs.path.values(), ...inputs.query.values(), ...(inputs.body?.inputs.values() ?? [])];
   const [parameter] = pathParameters(path);
+  const { missing, deprecation } = route;
+  if (missing !== undefined) requireFillable('the message', missing, pathParameters(path));
+  if (deprecation) requireFillable('the successor', deprecation.successor, pathParameters(path));
   const rootField = root.fields[0]?.field as GraphQLField<unknown, unknown>;
   return {
     ...route,
@@ -114,6 +155,8 @@ function prepare(schema: GraphQLSchema, route: RestRoute, tags: RestApi['tags'])
     scope: requiredScope(rootField),
     stability: routeStability(payload, inputs),
     errorPaths: new Map(all.map(({ errorPath, name }) => [errorPath, name])),
+    pathOf: filler(path),
+    locationOf: locationOf(route, path, payload, readable),
     write: writerOf(payload),
     writeRow: rowWriterOf(payload),
   };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
+import { parse } from 'lossless-json';
 import { JsonText } from '../database/reading/selection';
 import { badInput, ExpectedError, type Problem, ProblemError } from '../errors/errors';
 import { matchesAny, parseEntityTags } from './entity-tags';
@@ -24,7 +25,7 @@ export function sendResult(
   request: RestRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { ok, path, payload, write } = route;
+  const { ok, payload, write, pathOf, locationOf } = route;
   const result = resultOf(route, body);
   if (result === null || result === undefined) throw nothingThere(route, request.params);
   if (ok === 204) return reply.code(204).send();
@@ -33,10 +34,10 @@ export function sendResult(
     const { nodes, pageInfo: info } = result as Page;
     const pageInfo = info instanceof JsonText ? (info.toJSON() as Page['pageInfo']) : info;
     if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
-      reply.header('link', nextLink(path, request.query, pageInfo.endCursor));
+      reply.header('link', nextLink(pathOf(request.params), request.query, pageInfo.endCursor));
     return sendRead(request, reply, write(nodes));
   }
-  if (ok === 201) reply.header('location', `${path}/${(result as { id: string }).id}`);
+  if (locationOf) reply.header('location', locationOf({ ...request.params, ...(result as Record<string, string>) }));
   const text = write(result);
   return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
 }
@@ -52,7 +53,11 @@ function resultOf({ payload, errorPaths }: PreparedRoute, { errors, data }: Form
     throw new ExpectedError(code, status, error.message, renamed, requestId, retryAfter);
   }
   let result: unknown = data;
-  for (const key of payload.keys) result = (result as Readonly<Record<string, unknown>> | null | undefined)?.[key];
+  for (const key of payload.keys) {
+    // The database has written the object above the payload. Its integers stay exact.
+    if (result instanceof JsonText) result = parse(result.text);
+    result = (result as Readonly<Record<string, unknown>> | null | undefined)?.[key];
+  }
   return result;
 }
 

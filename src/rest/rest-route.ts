@@ -32,7 +32,8 @@ export interface RestRoute {
   readonly document: string;
   /**
    * The input type of the body, if no variable holds the whole body. Then each field of the type needs a variable of the
-   * same name.
+   * same name. If the GraphQL schema has no type of this name, the body has a field for each variable that is not in the
+   * path.
    */
   readonly body?: string;
   /**
@@ -40,6 +41,11 @@ export interface RestRoute {
    * returns a page, the payload is its `nodes`.
    */
   readonly payload?: string;
+  /**
+   * The path of the object that the operation creates, for the `Location` header of a 201. `{name}` stands for a path parameter
+   * or a field of the payload. The default is the path of the operation, followed by `/{id}`.
+   */
+  readonly location?: string;
   /** The error message if the operation returns null. The default says that the object does not exist. */
   readonly missing?: string;
   readonly deprecation?: Deprecation;

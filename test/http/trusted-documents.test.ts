@@ -76,7 +76,7 @@ async function post(gateway: Gateway, payload: object, more: { path?: string; he
 function get(gateway: Gateway, parameters: Record<string, string>) {
   return gateway.app.inject({
     url: `/graphql?${new URLSearchParams(parameters)}`,
-    headers: { ...pro.headers, 'apollo-require-preflight': '1' },
+    headers: pro.headers,
   });
 }
 

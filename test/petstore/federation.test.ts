@@ -103,11 +103,20 @@ describe('entities', () => {
     ['with a nodeId', pet(Buffer.from('Pet:1').toString('base64url')), 'id', INTEGER],
     ['with the id of an API key', pet('abcdefghij12'), 'id', INTEGER],
     ['with an object as an id', pet({ id: 1 }), 'id', INTEGER],
-  ])('%s are rejected, and the error lists all of their indices', async (_what, wrong, field, message) => {
-    const representations = [wrong, pet('1'), wrong];
-    const { code, status, details } = await refusalOf(subgraph, ENTITIES, { representations });
-    expect([code, status]).toEqual(['BAD_USER_INPUT', 400]);
-    expect(details).toMatchObject([0, 2].map((index) => ({ path: `representations.${index}.${field}`, message })));
+  ])('%s are errors at their indices, and all others are returned', async (_what, wrong, field, message) => {
+    const representations = [wrong, pet('2'), wrong, pet('99')];
+    const { status, data, errors } = await subgraph.graphql(ENTITIES, { representations });
+    expect([status, data]).toEqual([200, { _entities: [null, BELLO, null, null] }]);
+    expect(errors).toMatchObject(
+      [0, 2].map((index) => ({
+        path: ['_entities', index],
+        extensions: {
+          code: 'BAD_USER_INPUT',
+          status: 400,
+          details: [{ path: `representations.${index}.${field}`, message }],
+        },
+      })),
+    );
   });
 
   test('are all rejected if a representation is null, or if there are more than a hundred representations', async () => {

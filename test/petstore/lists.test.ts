@@ -144,6 +144,11 @@ const LISTS: readonly List[] = [
         values: fc.constantFrom(...QUANTITIES),
         passes: ({ quantity }: Row, value: number) => (quantity ?? 0) <= value,
       },
+      minQuantity: {
+        parameter: 'minQuantity',
+        values: fc.constantFrom(...QUANTITIES),
+        passes: ({ quantity }: Row, value: number) => (quantity ?? 0) >= value,
+      },
     },
   },
 ];
@@ -383,6 +388,7 @@ describe('in a large shop', () => {
     ['names', PETS, 'name', TEXTS],
     ['names of pets in a category', PETS_OF_CATEGORIES, 'name', TEXTS],
     ['quantities', INVENTORY, 'maxQuantity', QUANTITIES],
+    ['quantities', INVENTORY, 'minQuantity', QUANTITIES],
   ])('%s are filtered like the rows in memory, for each value of the filter', async (_what, list, name, values) => {
     const asked = { orderBy: null, isBackward: false, size: 12, isWithin: false, from: null, to: null };
     for (const value of values) await look(LARGE, list, { [name]: value }, asked);

@@ -1,5 +1,7 @@
+import type { Column } from '../../src/database/reading/table';
 import { buildSchema, type SchemaParts } from '../../src/graphql/schema';
 import { combineDomains, type Domain } from '../../src/rest/domain';
+import { BOXES } from '../toys/boxes';
 import { createToys, TOYS as TABLE, toyDomains } from '../toys/toys';
 
 const TOYS = createToys();
@@ -60,6 +62,8 @@ test('startup fails if SUBGRAPH is set but no domain can be a subgraph', () => {
 
 describe('startup fails with an error that names the element missing in the schema or in a domain:', () => {
   const domains = toyDomains();
+  const COLUMNS = TABLE.columns as Record<string, Column> & Record<'id' | 'name' | 'madeAt', Column>;
+  const join = (join: 'inner' | 'left') => ({ field: 'boxId', join, table: () => BOXES });
   const building = (changed: object) => () => buildSchema({ ...domains, subscribe: jest.fn(), ...changed });
 
   test.each<[string, object]>([
@@ -68,6 +72,49 @@ describe('startup fails with an error that names the element missing in the sche
     ['the schema has no object type Doll, which the table toys names', { type: 'Doll' }],
     ['the type Toy has no field maker, which the table toys has', { relations: { maker: {} } }],
     ['the type Toy has no field parts, which the table toys has', { pages: { parts: {} } }],
+    [
+      'Toy.name is String!, but the column toys.name may be null',
+      { columns: { ...COLUMNS, name: { ...COLUMNS.name, isNullable: true } } },
+    ],
+    [
+      'Toy.name is String!, but the column toys.name is of the kind id',
+      { columns: { ...COLUMNS, name: { ...COLUMNS.name, kind: 'id', type: 'bigint' } } },
+    ],
+    [
+      'Toy.id is ID!, but the column toys.id is of the kind text',
+      { columns: { ...COLUMNS, id: { ...COLUMNS.id, kind: 'text', type: 'text' } } },
+    ],
+    [
+      'Toy.madeAt is DateTime, but the column toys.madeAt is of the kind date',
+      { columns: { ...COLUMNS, madeAt: { ...COLUMNS.madeAt, kind: 'date', type: 'date' } } },
+    ],
+    [
+      'the filter name of the table toys cannot compare toys.name, which is of the kind other',
+      { filters: { ...TABLE.filters, name: { kind: 'name', column: { ...COLUMNS.name, kind: 'other' } } } },
+    ],
+    [
+      'the filter name of the table toys searches toys.id, which is not a text',
+      { filters: { ...TABLE.filters, name: { kind: 'name', column: COLUMNS.id } } },
+    ],
+    [
+      'the filter name of the table toys needs an order by toys.id, which NAME is not',
+      {
+        filters: {
+          ...TABLE.filters,
+          name: { kind: 'atMost', column: { ...COLUMNS.id, kind: 'integer' }, order: 'NAME' },
+        },
+      },
+    ],
+    ['the relation box of the table toys may be null: its join must be left', { relations: { box: join('inner') } }],
+    [
+      'the relation box of the table toys leads to rows with owners, which a caller may not see: its join must be left',
+      { relations: { box: { ...join('inner'), field: 'id', table: () => ({ ...BOXES, owner: { column: 'name' } }) } } },
+    ],
+    [
+      'Toy.box is Box, but the relation box of the table toys leads to Toy',
+      { relations: { box: { ...join('left'), table: () => TABLE } } },
+    ],
+    ['the owner of the table toys must be a nullable text column, but name is not', { owner: { column: 'name' } }],
   ])('%s', (message, changed) => {
     expect(building({ tables: [{ ...TABLE, ...changed }] })).toThrow(message);
   });

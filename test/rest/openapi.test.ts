@@ -98,6 +98,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['PATCH /categories/{categoryId}', 'updateCategory', 'Categories', '200 403 404 409 412 413 415 422'],
   ['DELETE /categories/{categoryId}', 'deleteCategory', 'Categories', '204 403 404 409 412'],
   ['GET /store/orders', 'listOrders', 'Store', '200 304 403'],
+  ['POST /store/inventory/{petId}/adjustments', 'adjustInventory', 'Store', '200 403 404 409 413 415 422'],
   ['POST /store/orders', 'placeOrder', 'Store', '201 403 409 413 415 422'],
   ['GET /store/orders/{orderId}', 'getOrder', 'Store', '200 304 403 404'],
   ['PATCH /store/orders/{orderId}', 'updateOrder', 'Store', '200 403 404 409 412 413 415 422'],
@@ -224,7 +225,7 @@ describe('parameters', () => {
     ['GET /pets', ['limit', 'cursor', 'sort', 'id', 'status', 'categoryId', 'name']],
     ['GET /categories', ['limit', 'cursor', 'sort', 'id', 'name']],
     ['GET /store/orders', ['limit', 'cursor', 'sort', 'id', 'petId', 'complete']],
-    ['GET /store/inventory', ['limit', 'cursor', 'sort', 'petId', 'status', 'maxQuantity']],
+    ['GET /store/inventory', ['limit', 'cursor', 'sort', 'petId', 'status', 'maxQuantity', 'minQuantity']],
     ['GET /usage', ['days']],
   ])('in the query of %s are %j, and are accepted', async (on, expected) => {
     expect(names(on, 'query')).toEqual(expected);

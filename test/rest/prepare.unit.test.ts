@@ -105,7 +105,31 @@ describe('startup fails if an operation cannot be derived from its document, wit
       'POST /things',
       'mutation m($note: String) { createThing(input: { name: "x", note: $note }) { id } }',
     ],
-    ['201 needs an id', 'POST /things', 'mutation m($i: NewThing!) { createThing(input: $i) { name } }', { ok: 201 }],
+    [
+      'Location /things/{id} needs id, which is none of name',
+      'POST /things',
+      'mutation m($i: NewThing!) { createThing(input: $i) { name } }',
+      { ok: 201 },
+    ],
+    [
+      'its Location /things/{box}/{id} is not the path of a GET operation',
+      'POST /things/{box}',
+      'mutation m($box: ID!, $i: ThingUpdate!) { updateThing(id: $box, input: $i) { id } }',
+      { ok: 201 },
+    ],
+    [
+      'Location /things/{name} needs name, which is none of box, id',
+      'POST /things/{box}',
+      'mutation m($box: ID!, $i: ThingUpdate!) { updateThing(id: $box, input: $i) { id } }',
+      { ok: 201, location: '/things/{name}' },
+    ],
+    ['the message needs box', 'GET /things/{thingId}', GET, { missing: 'No thing in {box}.' }],
+    [
+      'the successor needs id',
+      'GET /things/{thingId}',
+      GET,
+      { deprecation: { since: new Date(), sunset: new Date(), successor: '/things?id={id}' } },
+    ],
     [
       'OldThing is not an input type',
       'POST /things',

@@ -48,3 +48,18 @@ test('the events of a domain are delivered to subscribers', async () => {
   expect(await received.until(1)).toEqual([{ data: { toyChanged: { kind: 'UPDATED', toy: { name: 'Balloon' } } } }]);
   client.close();
 });
+
+test('the links of nested REST paths are filled in', async () => {
+  const { createBox } = await gateway.data('mutation { createBox(input: { name: "Wheels" }) { id } }');
+  const toys = `/boxes/${createBox?.id}/toys`;
+  const created = await send(gateway, `POST ${toys}`, { name: 'Car' });
+  await send(gateway, `POST ${toys}`, { name: 'Cart' });
+  const { id } = created.json as { id: number };
+  expect(created).toMatchObject({ status: 201, headers: { location: `/toys/${id}` } });
+  const first = await send(gateway, `GET ${toys}?limit=1`);
+  expect(first.json).toEqual([{ id, name: 'Car', broken: false }]);
+  const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.link ?? '') ?? [];
+  expect(next).toMatch(new RegExp(`^${toys}\\?limit=1&cursor=`));
+  expect((await send(gateway, `GET ${next}`)).json).toEqual([{ id: id + 1, name: 'Cart', broken: false }]);
+  expect(await send(gateway, 'GET /boxes/999/toys')).toMatchObject({ status: 404 });
+});

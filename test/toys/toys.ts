@@ -73,7 +73,7 @@ export const TOYS: Table<ToyRow> = {
 
 const LOCK = rowLock<StoredToy>(TOYS, 'no key update');
 const RETURNED = 'returning id, name, broken, made_at as "madeAt", box_id as "boxId", owner';
-const INSERT = statement(`insert into toys (name) values ($1) ${RETURNED}`);
+const INSERT = statement(`insert into toys (name, box_id) values ($1, $2) ${RETURNED}`);
 const UPDATE = statement(
   `update toys set name = coalesce($2, name), broken = coalesce($3, broken) where id = $1 ${RETURNED}`,
 );
@@ -180,9 +180,13 @@ class ToyResolver {
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Toy, nullable('Adds a toy.'))
-  async createToy(@Input(NewToy, 'The toy to create.') input: NewToy, @Ctx() { session }: Context) {
+  async createToy(
+    @Input(NewToy, 'The toy to create.') input: NewToy,
+    @Arg('boxId', () => Id, nullable('The box to put it in.')) boxId: bigint | null,
+    @Ctx() { session }: Context,
+  ) {
     const { name } = checkInput(NewToy, input);
-    const [toy] = await session.write<ToyRow>(INSERT, [name], ([written], changes) => {
+    const [toy] = await session.write<ToyRow>(INSERT, [name, boxId ?? null], ([written], changes) => {
       if (written) changes.changed({ topic: 'toy', kind: 'CREATED', id: written.id });
     });
     return toy;
@@ -251,6 +255,22 @@ const ROUTES: readonly RestRoute[] = [
     summary: 'Change a toy',
     document: `mutation updateToy($toyId: ID!, $input: ToyUpdate!) { updateToy(id: $toyId, input: $input) { ...toy } } ${TOY}`,
   },
+  {
+    on: 'GET /boxes/{boxId}/toys',
+    ok: 200,
+    summary: 'List the toys in a box',
+    document: `query listToysInBox($boxId: ID!, $limit: Int = 20, $cursor: String) {
+      box(id: $boxId) { toys(first: $limit, after: $cursor) { nodes { ...toy } pageInfo { hasNextPage endCursor } } } } ${TOY}`,
+    payload: 'box.toys',
+    missing: 'Box {boxId} does not exist.',
+  },
+  {
+    on: 'POST /boxes/{boxId}/toys',
+    ok: 201,
+    summary: 'Create a toy in a box',
+    document: `mutation createToyInBox($boxId: ID!, $input: NewToy!) { createToy(input: $input, boxId: $boxId) { ...toy } } ${TOY}`,
+    location: '/toys/{id}',
+  },
 ];
 
 export function createToys(): Domain {
@@ -258,7 +278,7 @@ export function createToys(): Domain {
     name: 'toys',
     resolvers: [new ToyResolver()],
     routes: ROUTES,
-    tags: { toys: { name: 'Toys', description: 'Toys.' } },
+    tags: { toys: { name: 'Toys', description: 'Toys.' }, boxes: { name: 'Boxes', description: 'Boxes of toys.' } },
     errors: ERRORS,
     idForms: [],
     tables: [TOYS] as Domain['tables'],

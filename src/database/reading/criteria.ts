@@ -10,8 +10,8 @@ export interface Criteria {
    * In each entry, `column` must have one of `values`. See `Table.filters` for the indexes that these conditions need.
    */
   readonly equal: readonly { readonly column: Column; readonly values: readonly unknown[] }[];
-  /** An upper limit on the sort key of the order `order`. Matching rows are therefore adjacent in this order. */
-  readonly atMost?: { readonly order: string; readonly test: Condition };
+  /** Limits on the sort keys of orders. Matching rows are therefore adjacent in the order. */
+  readonly limits: readonly { readonly order: string; readonly test: Condition }[];
   /** All other conditions. */
   readonly tests: readonly Condition[];
   /** The number of ids, if the rows are filtered by ids. */
@@ -34,7 +34,7 @@ const CONTAINED = 3;
 export function criteriaOf<Row>(table: Table<Row>, filters: Filters): Criteria {
   const unknown = Object.keys(filters).find((name) => filters[name] != null && !table.filters[name]);
   if (unknown) throw new Error(`${table.name} has no filter ${unknown}`);
-  const draft: Draft = { equal: [], tests: [], isJoined: false };
+  const draft: Draft = { equal: [], limits: [], tests: [], isJoined: false };
   for (const [name, filter] of Object.entries(table.filters)) {
     const value = filters[name];
     if (value !== undefined && value !== null) add(draft, table, filter, value);
@@ -53,11 +53,14 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
       draft.equal.push({ column: filter.column, values: all });
       break;
     case 'atMost':
-      draft.atMost = {
+    case 'atLeast': {
+      const operator = filter.kind === 'atMost' ? '<=' : '>=';
+      draft.limits.push({
         order: filter.order,
-        test: (values) => `${filter.column.sql} <= ${values.of(filter.column, value)}`,
-      };
+        test: (values) => `${filter.column.sql} ${operator} ${values.of(filter.column, value)}`,
+      });
       break;
+    }
     case 'name':
       draft.tests.push(nameTest(filter.column, String(value)));
       break;
@@ -88,15 +91,15 @@ function isOfSigns(text: string): boolean {
 }
 
 /** Whether the matching rows form intervals (contiguous ranges) of an index that has this order. */
-export function areIntervals({ tests, atMost }: Criteria, order: string): boolean {
-  return !tests.length && (!atMost || atMost.order === order);
+export function areIntervals({ tests, limits }: Criteria, order: string): boolean {
+  return !tests.length && limits.every((limit) => limit.order === order);
 }
 
 /** The conditions as SQL. */
-export function conditionsOf({ equal, atMost, tests }: Criteria, values: Values): string[] {
+export function conditionsOf({ equal, limits, tests }: Criteria, values: Values): string[] {
   return [
     ...equal.map(({ column, values: all }) => values.among(column, all)),
-    ...(atMost ? [atMost.test(values)] : []),
+    ...limits.map(({ test }) => test(values)),
     ...tests.map((test) => test(values)),
   ];
 }

@@ -20,7 +20,8 @@ export interface Column {
  * - `equal`: the column has one of these values.
  * - `name`: the column contains this text, ignoring case. A text of fewer than three characters matches only at the start of
  *   the column. There must be a trigram index on `lower(column collate "default") collate "C"`.
- * - `atMost`: the integer column has at most this value. `order` is the name of the sort order by this column.
+ * - `atMost`, `atLeast`: the integer column has at most, or at least, this value. `order` is the name of the sort order by
+ *   this column.
  * - `joined`: the column of a joined table (see `Table.joins`) has one of these values.
  * - `condition`: any other SQL on the column, in which `?` stands for the value. It needs no index.
  */
@@ -28,7 +29,7 @@ export type Filter =
   | { readonly kind: 'ids' }
   | { readonly kind: 'equal' | 'joined'; readonly column: Column }
   | { readonly kind: 'name'; readonly column: Column }
-  | { readonly kind: 'atMost'; readonly column: Column; readonly order: string }
+  | { readonly kind: 'atMost' | 'atLeast'; readonly column: Column; readonly order: string }
   | { readonly kind: 'condition'; readonly column: Column; readonly sql: string };
 
 /** The relations, orders and filters of a table, and how it is read. */

@@ -13,6 +13,7 @@ import {
 } from 'graphql-ws';
 import { Deadline } from '../../database/deadline';
 import type { ProblemError } from '../../errors/errors';
+import { isDeeper } from '../../errors/inputs';
 import { serialize } from '../../graphql/json-text';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import type { UnsentResponse } from '../unsent-responses';
@@ -22,12 +23,8 @@ import type { LiveResult } from './live-operations';
 export const INIT_MS = 3_000;
 /** Maximum length of the reason in a close frame, in bytes (RFC 6455, section 5.5). */
 const MAX_REASON = 123;
-/**
- * Maximum nesting depth of a message. A deeper message could overflow the stack, since `JSON.stringify` and graphql-js
- * recurse.
- */
-const MAX_DEPTH = 100;
 const INVALID = 'Invalid message received';
+const TOO_DEEP = 'A message has at most 100 nesting levels';
 
 export type Params = Record<string, unknown>;
 
@@ -195,10 +192,6 @@ function parse(text: string): Message | string {
   } catch {
     return INVALID;
   }
-  return isDeeper(message, MAX_DEPTH) ? `A message has at most ${MAX_DEPTH} nesting levels` : message;
-}
-
-function isDeeper(value: unknown, most: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return most === 0 || Object.values(value).some((each) => isDeeper(each, most - 1));
+  // The payload of a ping is sent back, and `JSON.stringify` recurses.
+  return message.type === MessageType.Ping && isDeeper(message) ? TOO_DEEP : message;
 }

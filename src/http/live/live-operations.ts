@@ -7,6 +7,7 @@ import type { Executor } from '../../graphql/executor';
 import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
+import { malformed } from '../graphql-parameters';
 import type { Keys } from '../identification';
 
 /** A subscription that has started, or the response to any other operation. */
@@ -58,17 +59,11 @@ export class LiveOperations {
 
   /**
    * Runs an operation.
-   * @param sent the operation's parameters, from a WebSocket message, a request body or a query string.
+   * @param sent the operation's parameters, as in the body of a POST request.
    * @param credential the API key that the client sent with the operation.
-   * @param isSafe whether the request was a GET, which must not run mutations.
    * @throws ProblemError if the parameters are malformed.
    */
-  async run(
-    sent: unknown,
-    request: OperationRequest,
-    credential: Credential | undefined,
-    isSafe = false,
-  ): Promise<LiveResult> {
+  async run(sent: unknown, request: OperationRequest, credential: Credential | undefined): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
     if (this.isClosing) return refusal(aboutToEnd(), { request });
@@ -81,9 +76,7 @@ export class LiveOperations {
       if (!('kind' in document)) return refuseDocument(document, request);
       const refused = documents.refuse(document, request.caller);
       if (refused) return refuseDocument([refused], request);
-      const kind = executor.kindOf(document, operationName);
-      if (kind === 'mutation' && isSafe) return refusal(NOT_BY_GET, { request });
-      if (kind === 'subscription') {
+      if (executor.kindOf(document, operationName) === 'subscription') {
         result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
           this.running.delete(ended);
           release();
@@ -158,7 +151,7 @@ export class LiveOperations {
 }
 
 /** Limits the number of open connections, or of running operations, per caller. */
-class SlotsPerCaller {
+export class SlotsPerCaller {
   private readonly counts = new Map<string, number>();
 
   constructor(readonly most: number) {}
@@ -182,9 +175,6 @@ class SlotsPerCaller {
   }
 }
 
-const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations. Send mutations with POST.');
-const NOT_VARIABLES = 'variables must be a JSON object';
-
 export function aboutToEnd(): ProblemError {
   return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Reconnect.');
 }
@@ -207,20 +197,7 @@ function readParameters(sent: unknown, documents: Documents) {
   const { query, operationName, variables } = withText(given, documents);
   if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
   if (operationName != null && typeof operationName !== 'string') throw malformed('operationName must be a string');
-  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) throw malformed(NOT_VARIABLES);
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
+    throw malformed('variables must be a JSON object');
   return { query, operationName, variables: variables as Variables | null | undefined };
-}
-
-/** Parses the JSON text in the parameter `variables` of a query string. @throws ProblemError if it is not valid JSON. */
-export function withParsedVariables({ variables, ...rest }: Readonly<Record<string, unknown>>): object {
-  if (variables === undefined) return rest;
-  try {
-    return { ...rest, variables: JSON.parse(String(variables)) };
-  } catch {
-    throw malformed(NOT_VARIABLES);
-  }
-}
-
-function malformed(message: string): ProblemError {
-  return new ProblemError('BAD_REQUEST', `The request is malformed: ${message}.`);
 }

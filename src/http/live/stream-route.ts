@@ -10,6 +10,7 @@ import { subjectOfAddress } from '../../rate-limit/client-address';
 import { JSON_TYPE } from '../../rest/response';
 import type { AccessLog } from '../access-log';
 import { responseType } from '../graphql-media-types';
+import { type Parameters, parametersInUrl } from '../graphql-parameters';
 import { presentedKey } from '../identification';
 import { acceptJsonBodies } from '../json-body';
 import { answerOtherMethods } from '../other-methods';
@@ -18,7 +19,7 @@ import { chunksOf } from '../send-responses';
 import type { StartGraphQLOperation } from '../start-operation';
 import type { UnsentResponse } from '../unsent-responses';
 import { STREAM_PATH } from '../urls';
-import { type Credential, type LiveOperations, withParsedVariables } from './live-operations';
+import type { Credential, LiveOperations } from './live-operations';
 
 const EVENT_STREAM = 'text/event-stream';
 /**
@@ -35,8 +36,8 @@ export interface StreamRouteOptions {
 
 /**
  * Serves `/graphql/stream`: GraphQL over server-sent events, in the "distinct connections mode" of the graphql-sse protocol.
- * A rejected operation gets the HTTP status of its error, as at `/graphql`. The handler of the package graphql-sse is not
- * used, since it always responds with 200, and cannot end its streams on shutdown.
+ * A fault of the operation is an event, since clients retry after an HTTP error, and EventSource does not show its body. The
+ * handler of the package graphql-sse is not used, since it cannot end its streams on shutdown.
  */
 export async function streamRoute(
   app: FastifyInstance,
@@ -51,11 +52,10 @@ export async function streamRoute(
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
-    const isSafe = request.method === 'GET';
-    const sent = isSafe ? withParsedVariables(request.query as Record<string, unknown>) : request.body;
-    const result = await live.run(sent, startGraphQLOperation(request), credentialOf(request), isSafe);
+    const sent = request.method === 'GET' ? parametersInUrl(request.query as Parameters) : request.body;
+    const result = await live.run(sent, startGraphQLOperation(request), credentialOf(request));
     reply.headers(headersOf(result));
-    if (!(result instanceof RunningSubscription) && result.status !== 200) {
+    if (!(result instanceof RunningSubscription) && isHttpError(result.status)) {
       if (result.status === 405) reply.header('allow', 'POST');
       return reply
         .code(result.status)
@@ -65,7 +65,7 @@ export async function streamRoute(
     reply.type(`${EVENT_STREAM}; charset=utf-8`).header('cache-control', 'no-store');
     reply.header('x-accel-buffering', 'no').header('x-stability', 'experimental');
     if (!(result instanceof RunningSubscription)) {
-      return reply.send(next(result.body) + COMPLETE);
+      return reply.send((result.status === 200 ? '' : RETRY_LATER) + next(result.body) + COMPLETE);
     }
     const unsent = requests.unsent.hold(request.caller.id, request.raw.socket, 0);
     const stream = new EventStream(result, reply.raw, unsent, () => open.delete(stream));
@@ -151,6 +151,16 @@ function credentialOf(request: FastifyRequest): Credential | undefined {
   return key === undefined ? undefined : { key, address: subjectOfAddress(request.ip) };
 }
 
+/**
+ * Whether an error is the HTTP status of the response: errors of the caller's access and quota, of the method, and of the
+ * server. All other errors are faults of the operation.
+ */
+function isHttpError(status: number): boolean {
+  return status >= 500 || [401, 403, 405, 429].includes(status);
+}
+
+/** Without this field, EventSource would send an operation with a fault again every three seconds. */
+const RETRY_LATER = 'retry: 60000\n\n';
 const COMPLETE = 'event: complete\ndata:\n\n';
 
 function next(body: FormattedExecutionResult): string {

@@ -70,7 +70,8 @@ function whenAnswered(socket: Socket, requests: RequestsInProgress, next: () => 
   else next();
 }
 
-function isWebSocket({ method, headers, url }: IncomingMessage): boolean {
+/** Whether a request asks for an upgrade to WebSocket at `/graphql`. */
+export function isWebSocket({ method, headers, url }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && url?.split('?', 1)[0] === GRAPHQL_PATH;
 }
 

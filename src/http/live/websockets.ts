@@ -25,7 +25,7 @@ import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
 import type { Incoming, StartGraphQLOperation } from '../start-operation';
 import { type ConnectionOperation, GraphQLConnection, INIT_MS, type Params } from './graphql-connection';
-import { aboutToEnd, type LiveOperations, type LiveResult, tooMany } from './live-operations';
+import { aboutToEnd, type LiveOperations, type LiveResult, SlotsPerCaller, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
 import { checkOrigin, pendingUpgrades } from './upgrades';
 
@@ -73,7 +73,13 @@ export interface WebSocketsOptions {
   readonly startGraphQLOperation: StartGraphQLOperation;
 }
 
-/** A connection. The upgrade request identifies its caller. A key in `connection_init` replaces this caller. */
+/** Maximum number of connections of one address that have not sent `connection_init` yet. */
+const MAX_UNIDENTIFIED = 100;
+
+/**
+ * A connection. A key in the headers of the upgrade request identifies its caller. Without such a key, the caller is known
+ * only after `connection_init`, which may contain a key.
+ */
 interface Client {
   readonly socket: WebSocket;
   /** The connection below the WebSocket. */
@@ -85,8 +91,13 @@ interface Client {
   key: string | undefined;
   /** The deadline of `connection_init`. It ends with the connection. */
   readonly deadline: Deadline;
-  /** Releases the connection's slot, which counts towards the limit of connections per caller. */
+  /**
+   * Releases the connection's slot, which counts towards the limit of connections per caller, or, before `connection_init`
+   * and without a key, per address.
+   */
   leave(): void;
+  /** Counts the messages of the caller, or, before the caller is known, those of the connection. */
+  messages: MessageCounter;
 }
 
 /**
@@ -97,6 +108,7 @@ interface Client {
 export class WebSockets {
   private readonly server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
   private readonly upgrades: ReturnType<typeof pendingUpgrades>;
+  private readonly unidentified = new SlotsPerCaller(MAX_UNIDENTIFIED);
   private readonly counters: LRUCache<string, MessageCounter>;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
@@ -117,21 +129,28 @@ export class WebSockets {
   }
 
   /**
-   * Upgrades a connection.
+   * Upgrades a connection. The quota and the ban of an address are not checked, since `connection_init` may contain a key.
    * @throws ProblemError if this method or the package ws rejects the handshake.
    */
   async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { live, requests, corsOrigins, now } = this.options;
     checkOrigin(request, corsOrigins);
     if (request.headers['sec-websocket-version'] !== VERSION) throw notAHandshake(reply);
-    const limitStatus = await request.meter.charge(0);
-    const rejection = limitError(limitStatus);
+    const key = presentedKey(request);
+    const limitStatus = await (key === undefined ? request.meter.peek() : request.meter.charge(0));
+    const rejection = key === undefined ? undefined : limitError(limitStatus);
     if (rejection) throw rejection;
     if (live.isClosing) throw aboutToEnd();
     const upgrade = this.upgrades.get(request.raw);
     // If the client has disconnected, stop here: no `close` event would release the slot that is taken below.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
-    const leave = live.connections.take(request.caller.id);
+    const leave =
+      key === undefined ? this.unidentified.take(request.caller.id) : live.connections.take(request.caller.id);
+    if (!leave && key === undefined) {
+      // Not charged, since the connections may belong to callers with keys.
+      request.isShed = true;
+      throw TOO_MANY_UNIDENTIFIED;
+    }
     if (!leave) throw tooMany(live.connections.most);
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
@@ -155,9 +174,10 @@ export class WebSockets {
     requests.stopCounting(request.slot);
     const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
     const { caller } = request;
-    const key = presentedKey(request);
     const deadline = new Deadline(INIT_MS + requests.limitMs);
-    if (opened) this.serve({ socket: opened, connection: upgrade.socket, address, caller, key, deadline, leave });
+    const messages = key === undefined ? new MessageCounter(BURST) : this.counters.memo(caller.id);
+    const client = { connection: upgrade.socket, address, caller, key, deadline, leave, messages };
+    if (opened) this.serve({ ...client, socket: opened });
   }
 
   /** Handles a client's messages. Disconnects a client that exceeds its limits or does not read responses. */
@@ -166,7 +186,7 @@ export class WebSockets {
     const { requests } = this.options;
     const report = (error: unknown) => this.options.logger.error(error);
     const count = (messages: number) => {
-      if (!this.counters.memo(client.caller.id).take(messages)) closeUnread(socket);
+      if (!client.messages.take(messages)) closeUnread(socket);
     };
     const dropSlowReader = () => {
       if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
@@ -211,31 +231,36 @@ export class WebSockets {
     socket.on('error', () => undefined);
   }
 
-  /** Handles `connection_init`. The message may contain a key, since browsers cannot set headers of the upgrade request. */
+  /**
+   * Handles `connection_init`. The message may contain a key, since browsers cannot set headers of the upgrade request. Callers
+   * that are banned or have used up their quota are connected too: their operations get errors that say so.
+   */
   private async authenticate(client: Client, params: Params = {}): Promise<boolean> {
-    const { keys, limits, live, logger } = this.options;
+    const { keys, limits, logger } = this.options;
     const key = keyIn(params);
-    if (key === undefined) return true;
-    const reject = (code: number, reason: string) => {
-      client.socket.close(code, reason);
-      return false;
-    };
+    if (key === undefined) return client.key !== undefined || this.identify(client, client.caller, undefined);
     let caller: Caller | undefined;
     try {
       caller = await keys.recognise(key, { address: client.address.id, deadline: client.deadline });
     } catch (error) {
       const { message, internal } = problemOf(error);
       if (internal) logger.error(error);
-      return reject(TRY_AGAIN_LATER, message);
+      return close(client, TRY_AGAIN_LATER, message);
     }
     if (!caller) {
       const { message } = await rejectKey(new Meter(limits, client.address), keys.rejectionReason(key));
-      return reject(CloseCode.Forbidden, message);
+      return close(client, CloseCode.Forbidden, message);
     }
+    return this.identify(client, caller, key);
+  }
+
+  /** Makes a caller the owner of a connection. @returns `false` if this closed the connection. */
+  private identify(client: Client, caller: Caller, key: string | undefined): boolean {
+    const { live } = this.options;
     const leave = live.connections.take(caller.id);
-    if (!leave) return reject(TRY_AGAIN_LATER, tooMany(live.connections.most).message);
+    if (!leave) return close(client, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     client.leave();
-    Object.assign(client, { caller, key, leave });
+    Object.assign(client, { caller, key, leave, messages: this.counters.memo(caller.id) });
     // The client may have disconnected during the look-up. Its `close` event has then released the old slot, but not the new
     // slot.
     if (client.socket.readyState !== client.socket.OPEN) leave();
@@ -343,6 +368,24 @@ export class WebSockets {
   }
 }
 
+/** Maximum length of the reason in a close frame, in bytes (RFC 6455, section 5.5). */
+const MAX_REASON = 123;
+
+/** Closes a connection. @returns `false`. */
+function close({ socket }: Client, code: number, reason: string): false {
+  const bytes = Buffer.from(reason);
+  socket.close(code, bytes.length > MAX_REASON ? `${bytes.subarray(0, MAX_REASON - 3)}...` : bytes);
+  return false;
+}
+
+const TOO_MANY_UNIDENTIFIED = new ProblemError(
+  'RATE_LIMITED',
+  `An address may have at most ${MAX_UNIDENTIFIED} WebSocket connections that have not sent connection_init.`,
+  undefined,
+  undefined,
+  INIT_MS / 1000,
+);
+
 function notAHandshake(reply: FastifyReply): ProblemError {
   reply.header('sec-websocket-version', VERSION);
   return new ProblemError('BAD_REQUEST', `This is not a valid WebSocket handshake of version ${VERSION}.`);
@@ -386,8 +429,9 @@ class MessageCounter {
 function keyIn(params: Params): string | undefined {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
-    // A value that is not a string was probably meant as a key. It becomes an empty key, which is always rejected.
-    if (value !== null && value !== undefined) headers[name.toLowerCase()] = typeof value === 'string' ? value : '';
+    // A value that is not a string was probably meant as a key. It becomes a text that is rejected.
+    if (value !== null && value !== undefined)
+      headers[name.toLowerCase()] = typeof value === 'string' ? value.trim() : 'not a text';
   }
-  return headers.apikey ?? presentedKey({ headers });
+  return headers.apikey || presentedKey({ headers });
 }

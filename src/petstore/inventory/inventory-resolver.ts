@@ -1,4 +1,4 @@
-import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
@@ -44,6 +44,24 @@ export class InventoryResolver {
     @Ctx() { session, request }: Context,
   ) {
     return this.stock.set(session, petId, input, request.precondition);
+  }
+
+  @RateLimited()
+  @RequiresScope('WRITE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK')
+  @Mutation(
+    () => InventoryItem,
+    nullable(
+      "Adds units to a pet's tracked stock, or takes units if the number is negative. Adjustments at the same time add up.",
+    ),
+  )
+  adjustInventory(
+    @IdOf('pet', 'petId') petId: bigint,
+    @Arg('by', () => Int, { description: 'The number of units to add; negative to take units. It must not be 0.' })
+    by: number,
+    @Ctx() { session }: Context,
+  ) {
+    return this.stock.adjust(session, petId, by);
   }
 
   @Stability('BETA')

@@ -10,11 +10,12 @@ export const INVENTORY_ROUTES: readonly RestRoute[] = [
     ok: 200,
     summary: 'List the inventory',
     document: `query listInventory(
-        $limit: Int = 20, $cursor: String, $sort: InventorySort, $petId: [ID!], $status: [PetStatus!], $maxQuantity: Int
+        $limit: Int = 20, $cursor: String, $sort: InventorySort,
+        $petId: [ID!], $status: [PetStatus!], $maxQuantity: Int, $minQuantity: Int
       ) {
         inventory(
           first: $limit, after: $cursor, orderBy: $sort,
-          filter: { petIds: $petId, statuses: $status, maxQuantity: $maxQuantity }
+          filter: { petIds: $petId, statuses: $status, maxQuantity: $maxQuantity, minQuantity: $minQuantity }
         ) { nodes { ...item } pageInfo { hasNextPage endCursor } }
       } ${ITEM}`,
   },
@@ -34,6 +35,13 @@ export const INVENTORY_ROUTES: readonly RestRoute[] = [
     document: `mutation setInventory($petId: ID!, $quantity: Int!) {
         setInventory(petId: $petId, input: { quantity: $quantity }) { ...item }
       } ${ITEM}`,
+  },
+  {
+    on: 'POST /store/inventory/{petId}/adjustments',
+    ok: 200,
+    summary: 'Adjust the stock of a pet',
+    body: 'InventoryAdjustment',
+    document: `mutation adjustInventory($petId: ID!, $by: Int!) { adjustInventory(petId: $petId, by: $by) { ...item } } ${ITEM}`,
   },
   {
     on: 'DELETE /store/inventory/{petId}',

@@ -3,9 +3,19 @@ import type { Inventory } from '../../database/generated/client';
 import { selectOne } from '../../database/reading/select';
 import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow } from '../../database/writing';
-import { notFound, type Precondition, ProblemError, refusing, requireUnchanged } from '../../errors/errors';
+import {
+  badInput,
+  type Fault,
+  notFound,
+  type Precondition,
+  ProblemError,
+  refusing,
+  requireUnchanged,
+} from '../../errors/errors';
+import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
+import { exceedsStock, PetstoreError } from '../errors';
 import { type InventoryFilter, InventoryUpdate } from '../inputs';
 import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
 
@@ -51,13 +61,37 @@ export class InventoryService {
   }
 
   /**
+   * Adds units to the tracked stock of a pet, or takes units if the number is negative.
+   * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND` if the stock is not tracked, `INSUFFICIENT_STOCK`.
+   */
+  async adjust(session: Session, petId: bigint, by: number): Promise<InventoryRow> {
+    if (by === 0) throw badInput({ path: 'by', message: 'must not be 0', rule: 'OUT_OF_RANGE' });
+    return session.transaction(async (tx) => {
+      const item = await lockRow(tx, LOCK.inventory, petId);
+      if (!item) throw untracked(petId);
+      const quantity = item.quantity + by;
+      if (quantity < 0) {
+        const message = `Fewer than ${-by} units of pet ${petId} are in stock.`;
+        throw new PetstoreError('INSUFFICIENT_STOCK', message, [{ path: 'by', ...exceedsStock(item.quantity) }]);
+      }
+      if (quantity > MAX_INT32) throw badInput({ path: 'by', ...tooManyUnits(MAX_INT32 - item.quantity) });
+      const { pet, ...adjusted } = await tx.prisma.inventory.update({
+        where: { petId },
+        data: { quantity },
+        include: { pet: true },
+      });
+      announceChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
+      return { ...adjusted, status: pet.status };
+    });
+  }
+
+  /**
    * Stops tracking the stock of a pet.
    * @throws ProblemError `NOT_FOUND` if the stock was not tracked, `PRECONDITION_FAILED`.
    */
   async remove(session: Session, petId: bigint, precondition?: Precondition): Promise<InventoryRow> {
     return session.transaction(async (tx) => {
-      if (!(await lockRow(tx, LOCK.inventory, petId)))
-        throw new ProblemError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+      if (!(await lockRow(tx, LOCK.inventory, petId))) throw untracked(petId);
       await requireUnchanged(precondition, itemOf(petId), () => findItem(tx, petId));
       const removed = await tx.prisma.inventory.delete({
         where: { petId },
@@ -68,6 +102,15 @@ export class InventoryService {
       return before;
     });
   }
+}
+
+function untracked(petId: bigint): ProblemError {
+  return new ProblemError('NOT_FOUND', `Pet ${petId} has no inventory entry.`);
+}
+
+/** @param max the number of units that can still be added. */
+function tooManyUnits(max: number): Fault {
+  return { message: `must be at most ${max}: the stock is limited`, rule: 'OUT_OF_RANGE', params: { max } };
 }
 
 /** The name of an inventory entry in error messages. */

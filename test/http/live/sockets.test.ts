@@ -194,7 +194,6 @@ describe('the server closes the connection without logging an error', () => {
     [[4400, INVALID], 'subscribes without an id', send(INIT, '{"type":"subscribe","payload":{"query":"{a}"}}')],
     [[4400, DEEP], 'sends a deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(99)}}}`)],
     [[4400, DEEP], 'sends a very deep payload', send(INIT, `{"type":"ping","payload":{"a":${nested(40_000)}}}`)],
-    [[4400, DEEP], 'sends deep variables', send(INIT, subscribe(`,"variables":{"a":${nested(40_000)}}`))],
     [[4401, 'Unauthorized'], 'subscribes without connection_init', send(subscribe(''))],
     [
       [4401, 'Unauthorized'],
