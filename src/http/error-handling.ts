@@ -19,7 +19,7 @@ const MAX_SHOWN = 200;
 
 /**
  * Answers errors and unknown paths in the error format of the interface that the client called, GraphQL or REST.
- * @param missing the page for a browser that requests an unknown path below `/docs`.
+ * @param missing the page for a browser that requests an unknown path.
  */
 export function answerErrors(app: FastifyInstance, missing: Page, errorLog: ErrorLog): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -35,7 +35,7 @@ export function answerErrors(app: FastifyInstance, missing: Page, errorLog: Erro
     request.route = request.routeOptions.config;
     const path = pathOf(request);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && path.startsWith('/docs/') && prefersPage(request.headers.accept)) return missing.send(reply);
+    if (isRead && prefersPage(request.headers.accept)) return missing.send(reply);
     const shown = path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path;
     const message = `${request.method} ${shown} does not exist.`;
     const problem = { code: 'NOT_FOUND', message, status: 404 } as const;

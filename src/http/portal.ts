@@ -8,7 +8,7 @@ export interface Page {
 export interface Portal {
   /** The page for browsers at `/graphql`. */
   readonly sandbox: Page;
-  /** The page for unknown paths of the documentation. */
+  /** The page for browsers at unknown paths. */
   readonly missing: Page;
   /** Registers the routes of all other pages. */
   routes(app: FastifyInstance): Promise<void>;

@@ -18,7 +18,7 @@ export function overviewPage(groups: readonly Group[]): PageContent {
   }));
 }
 
-/** The page for unknown paths below `/docs`. */
+/** The page for browsers at unknown paths. */
 export function missingPage(groups: readonly Group[]): PageContent {
   const summary = 'There is no page at this address.';
   const page = pageOf(groups, { title: 'No such page', href: '', summary }, () => ({
