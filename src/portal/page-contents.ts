@@ -3,7 +3,7 @@ import { GRAPHIQL, SANDBOX, SWAGGER_UI } from './page';
 import { fill, type PageContent } from './templates';
 
 /** The field for the API key, and the remaining quota, in the top bar. */
-const EXPLORER_TOOLS = `${fill('key')}\n<p id="quota" class="standing soft" role="status"></p>`;
+const EXPLORER_TOOLS = `<div class="tools row">${fill('key')}\n<p id="quota" class="standing soft" role="status"></p></div>`;
 
 /**
  * The initial content of a page whose content is created by a script.
@@ -21,7 +21,7 @@ export const CONTENTS: readonly PageContent[] = [
     description: 'A GraphQL gateway for a petstore: pets, categories, orders and stock.',
     layout: 'sheet',
     files: ['start.js'],
-    tools: '<p id="health" class="standing soft" role="status">Checking health…</p>',
+    tools: '<p id="health" class="standing soft" role="status">Checking<span class="roomy"> health</span>…</p>',
     content: () => fill('start', { key: fill('key') }),
   },
   {

@@ -25,7 +25,7 @@ const keyNamed = (page: Page, name: string) => keys(page).filter({ hasText: name
 const search = (page: Page, text: string) => page.getByLabel('Search by name or id').fill(text);
 
 async function apiKey(id: string) {
-  const query = 'query ($id: ID!) { apiKey(id: $id) { revokedAt bannedUntil } }';
+  const query = 'query ($id: ID!) { apiKey(id: $id) { revokedAt bannedUntil expiresAt } }';
   return (await browsing.gateway.data(query, { id })).apiKey;
 }
 
@@ -76,7 +76,7 @@ describe('/admin', () => {
     await field('Name').fill('Brand new');
     await field('Plan').selectOption('ENTERPRISE');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByText('Per minute: must be given for the plan ENTERPRISE').waitFor();
+    await dialog.getByText('Requests per minute: must be given for the plan ENTERPRISE').waitFor();
     await field('Plan').selectOption('PRO');
     await dialog.getByRole('button', { name: 'Create' }).click();
     const secret = String(await dialog.locator('#secret').textContent());
@@ -131,7 +131,7 @@ describe('/admin', () => {
     await lift(remoteAddress);
     await page.getByText('192.0.2.77 was not banned.').waitFor();
     await lift('nowhere');
-    await page.getByText('caller: must be a key id or an IP address').waitFor();
+    await page.getByText('Address or key id: must be a key id or an IP address').waitFor();
   });
 
   browserTest('explains why it shows no keys if the key is malformed or lacks the scope ADMIN', async () => {
@@ -147,6 +147,153 @@ describe('/admin', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Its secret has 31 characters instead of 32.').waitFor();
   });
+
+  browserTest('keeps the focus in the list, and shows confirmations where the user is', async () => {
+    for (const name of ['Zoo', 'Yard', 'Xylophones']) await browsing.gateway.createKey({ name });
+    const { page } = await open({ viewport: { width: 1280, height: 500 } });
+    const dialog = page.getByRole('dialog');
+    const confirm = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
+    /** What has the focus: the name of a button or the text of a key. */
+    const focused = async () => {
+      await dialog.waitFor({ state: 'hidden' });
+      await page.waitForTimeout(200);
+      return String(
+        await page.evaluate(
+          '(({ ariaLabel, tagName, innerText }) => ariaLabel ?? (tagName === "BODY" ? tagName : innerText.trim().split("\\n")[0]))(document.activeElement)',
+        ),
+      );
+    };
+    const expectConfirmation = async (text: string) => {
+      const box = await page.getByText(text).boundingBox();
+      expect([text, box && box.y >= 0 && box.y + box.height <= 500]).toEqual([text, true]);
+    };
+    await search(page, 'Shop 1');
+    await page.getByText('11 keys', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Change Shop 1', exact: true }).click();
+    await confirm('Change');
+    await expectConfirmation('“Shop 1” is changed.');
+    expect(await focused()).toBe('Change Shop 1');
+    expect(await page.evaluate('scrollY')).toBeGreaterThan(500);
+
+    await page.getByRole('button', { name: 'Rotate Shop 1', exact: true }).click();
+    await confirm('Rotate');
+    await dialog.getByText(/The old secret works until \w+ \d+, \d{4}, \d\d:\d\d UTC\./).waitFor();
+    await confirm('I have saved the key');
+    await expectConfirmation('“Shop 1” has a new secret. The old secret works until');
+    expect(await focused()).toBe('Rotate Shop 1');
+
+    await page.getByRole('button', { name: 'Revoke Shop 1', exact: true }).click();
+    await confirm('Cancel');
+    expect(await focused()).toBe('Revoke Shop 1');
+    await page.getByLabel('Which keys').selectOption('All');
+    await page.getByRole('button', { name: 'Revoke Shop 1', exact: true }).click();
+    await confirm('Revoke');
+    await expectConfirmation('“Shop 1” is revoked.');
+    expect(await focused()).toBe('Shop 1');
+
+    // A key that leaves the list hands the focus to the key in its place.
+    await page.getByLabel('Which keys').selectOption('Active');
+    await search(page, 'o');
+    await keyNamed(page, 'Zoo').waitFor();
+    await page.getByRole('button', { name: 'Revoke Xylophones' }).click();
+    await confirm('Revoke');
+    await keyNamed(page, 'Xylophones').waitFor({ state: 'detached' });
+    expect(await focused()).toBe('Zoo');
+
+    await search(page, '');
+    await page.getByRole('button', { name: 'Older' }).click();
+    await keyNamed(page, 'Shop 0').waitFor();
+    expect(await focused()).not.toBe('BODY');
+    expect((await page.locator(':focus').boundingBox())?.y).toBeGreaterThanOrEqual(0);
+    await page.getByRole('button', { name: 'Forget' }).click();
+    expect(await page.evaluate('document.activeElement.id')).toBe('api-key');
+  });
+
+  browserTest('names the fields of a form as the form does in errors, and moves the focus to the first', async () => {
+    const { page } = await open();
+    const dialog = page.getByRole('dialog');
+    const field = (name: string) => dialog.getByLabel(name);
+    const problem = () => dialog.getByRole('alert').textContent();
+    await page.getByRole('button', { name: 'Create a key…' }).click();
+    await field('Name').fill(' ');
+    await field('Plan').selectOption('ENTERPRISE');
+    for (const scope of ['read', 'write']) await field(scope).uncheck();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Name: must not be empty').waitFor();
+    expect(await problem()).toBe(
+      [
+        'Name: must not be empty',
+        'Scopes: must name at least one scope',
+        'Requests per minute: must be given for the plan ENTERPRISE',
+        'Requests per day: must be given for the plan ENTERPRISE',
+      ].join('; '),
+    );
+    expect(await page.evaluate('document.activeElement.name')).toBe('name');
+    expect(await dialog.locator('[aria-invalid=true]').count()).toBeGreaterThan(3);
+    await field('Name').fill('Named');
+    await field('read').check();
+    await field('Requests per minute').fill('10');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText(/^Requests per day: must be given for the plan ENTERPRISE$/).waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('perDay');
+    expect(await dialog.locator('[aria-invalid=true]').count()).toBe(1);
+    await page.route('**/graphql', (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }));
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('The server does not respond.').waitFor();
+  });
+
+  browserTest.each(['America/Los_Angeles', 'Pacific/Auckland'])(
+    'shows every time in UTC in a browser in %s, and keeps the seconds of an expiry that is not changed',
+    async (timezoneId) => {
+      const expiresAt = '2031-12-31T23:30:45.000Z';
+      const name = `Expiring ${timezoneId}`;
+      const key = await browsing.gateway.createKey({ name, expiresAt, perMinute: 1, perDay: 100, plan: 'ENTERPRISE' });
+      for (let i = 0; i < 22; i++) await browsing.gateway.app.inject({ url: '/pets', headers: key.headers });
+      const { page } = await open({ timezoneId });
+      await search(page, name);
+      const item = keyNamed(page, name);
+      await item.getByText('expires Dec 31, 2031').waitFor();
+      const until = (await apiKey(key.id))?.bannedUntil;
+      await item.getByText(`banned until ${String(until).slice(11, 16)} UTC`).waitFor();
+      await page.getByRole('button', { name: `Change ${name}` }).click();
+      expect(await page.getByLabel('Expires (UTC; empty: never)').inputValue()).toBe('2031-12-31T23:30');
+      await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click();
+      await page.getByText(`“${name}” is changed.`).waitFor();
+      expect((await apiKey(key.id))?.expiresAt).toBe(expiresAt);
+    },
+  );
+
+  browserTest(
+    'offers for keys that have ended only what works, and breaks no tag or button into two lines',
+    async () => {
+      const revoked = await browsing.gateway.createKey({
+        name: 'Ended early',
+        plan: 'ENTERPRISE',
+        perMinute: 1,
+        perDay: 9,
+      });
+      for (let i = 0; i < 22; i++) await browsing.gateway.app.inject({ url: '/pets', headers: revoked.headers });
+      await browsing.gateway.createKey({ name: 'Ended later', expiresAt: new Date(Date.now() - 1000).toISOString() });
+      await browsing.gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id: revoked.id });
+      for (const width of [1280, 1000, 768, 390]) {
+        const { page } = await open({ viewport: { width, height: 800 } });
+        await page.getByLabel('Which keys').selectOption('All');
+        await keyNamed(page, 'Ended early').waitFor();
+        const parts = (name: string, selector: string) => keyNamed(page, name).locator(selector).allTextContents();
+        expect([await parts('Ended early', 'button'), await parts('Ended early', '[data-window]')]).toEqual([[], []]);
+        expect(await parts('Ended early', '.tag')).toEqual([
+          'ENTERPRISE',
+          expect.stringMatching(/^revoked \w+ \d+, \d+$/),
+        ]);
+        expect(await parts('Ended later', 'button')).toEqual(['Change', 'Revoke']);
+        expect(await parts('Ended later', '[data-window]')).toEqual([]);
+        const broken = await page
+          .locator('#keys :is(.tag, button)')
+          .evaluateAll((all) => all.filter((each) => each.getClientRects().length > 1 || each.offsetHeight > 40));
+        expect([width, broken]).toEqual([width, []]);
+      }
+    },
+  );
 
   browserTest('is accessible on a desktop and on a phone, in light and dark mode', async () => {
     const found: string[] = [];

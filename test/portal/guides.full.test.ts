@@ -146,6 +146,35 @@ browserTest('at a width of 1280 px, tables and the first commands need no horizo
   }
 });
 
+/** The parts of the top bar that are alone on a line, except lines that are meant for one part. */
+const ALONE = `(() => {
+  const parts = [...document.querySelector('.top').children].filter((each) => each.offsetHeight);
+  const boxes = parts.map((each) => each.getBoundingClientRect());
+  return parts.filter(({ className }, at) => {
+    const isAlone = boxes.every(({ top, bottom }, i) => i === at || bottom <= boxes[at].top || top >= boxes[at].bottom);
+    const isWholeLine = /^(site|tools) /.test(className) && boxes[at].width > 0.9 * document.querySelector('.top').clientWidth - 40;
+    return isAlone && !isWholeLine && !(parts.length < 4 && className === 'home row');
+  }).map(({ id, className }) => id || className);
+})()`;
+
+browserTest.each([1280, 1024, 820, 768, 740, 390, 360])(
+  'no part of the top bar is alone on a line at %i px',
+  async (width) => {
+    const { page } = await open(undefined, { viewport: { width, height: 600 } });
+    for (const [path, ready] of [
+      ['/', '#health.good'],
+      ['/docs', '#search-button'],
+      ['/docs/rest', '#quota:not(:empty)'],
+      ['/graphiql', '#quota:not(:empty)'],
+      ['/admin', '#notice'],
+    ] as const) {
+      await page.goto(browsing.url + path);
+      await page.locator(ready).waitFor();
+      expect([path, await page.evaluate(ALONE), await widthOf(page)]).toEqual([path, [], width]);
+    }
+  },
+);
+
 browserTest('on a phone, a tap on Contents opens the table of contents', async () => {
   const { page } = await open('/docs/limits', PHONE);
   const link = page.locator('.contents').getByText('Keys and scopes');

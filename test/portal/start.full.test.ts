@@ -33,7 +33,7 @@ browserTest('the start page shows the remaining quota, the usage of the key, and
   const { page } = start;
   await page.getByText('Usage is counted per key').waitFor();
   await enterKey(page, pro);
-  await page.getByText('key “Acme”, may read and write').waitFor();
+  await page.getByText('key “Acme”, scopes: read, write').waitFor();
   expect(await page.locator('#plan').textContent()).toBe('PRO');
   expect([await left(page, 'minute'), await left(page, 'day')]).toEqual(['296', '9,996']);
   expect(await page.locator('.usage-chart').getAttribute('aria-label')).toBe('Last 30 days: 4 requests');
@@ -71,7 +71,7 @@ browserTest('a key is kept in the session storage of the tab until it is forgott
     page.evaluate('[JSON.stringify(sessionStorage), JSON.stringify(localStorage) + document.cookie]');
   expect(await stored()).toEqual([expect.stringContaining(pro.whole), '{}']);
   await page.getByRole('button', { name: 'Forget' }).click();
-  await page.getByText('without a key, may read').waitFor();
+  await page.getByText('without a key, scopes: read').waitFor();
   expect(await stored()).toEqual(['{}', '{}']);
   expectNoComplaints(start);
 });
@@ -103,16 +103,144 @@ browserTest('a rejected key is reported, and not tried again', async () => {
   expect(complaints).toEqual([expect.stringContaining('401')]);
 });
 
-browserTest('the start page tells a caller about its ban, and sends no requests until the ban ends', async () => {
-  const banned = await browsing.gateway.createKey({ plan: 'FREE' });
-  for (let i = 0; i < 80; i++) await ask(banned.headers);
+/** A key that has just been banned, for a minute. */
+async function bannedKey() {
+  const key = await browsing.gateway.createKey({ name: 'Banned shop', plan: 'FREE' });
+  for (let i = 0; i < 80; i++) await ask(key.headers);
+  return key;
+}
+
+const liftBan = (caller: string) =>
+  browsing.gateway.data('mutation ($caller: String!) { liftBan(caller: $caller) }', { caller });
+
+/** What the start page says about the caller: its plan or what is wrong, the windows of its quota, and its usage. */
+const standing = async (page: Page) => [
+  await page.locator('#plan').textContent(),
+  await page.locator('[data-window]').count(),
+  await page.locator('#usage-sum').textContent(),
+];
+
+browserTest('the start page counts down to the end of a ban, sends no requests before, and recovers', async () => {
+  const banned = await bannedKey();
   const { page } = await open();
   await enterKey(page, banned);
-  await page.getByText('after too many rejected requests.').waitFor();
+  await page.getByText(/^Banned until .+ UTC after too many rejected requests\.$/).waitFor();
+  await page.getByText(/^Next attempt in 5\d s\.$/).waitFor();
+  expect(await standing(page)).toEqual(['Banned', 0, 'Not available: banned.']);
+  await page.getByRole('button', { name: 'GET /pets', exact: true }).click();
+  await page.getByText(/^429 in \d+ ms · try again in \d+ s$/).waitFor();
+  expect(await standing(page)).toEqual(['Banned', 0, 'Not available: banned.']);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   for (let i = 0; i < 3; i++) await page.clock.fastForward(SOON);
+  await page.getByText(/^Next attempt in [34]\d s\.$/).waitFor();
   expect(asked.filter((each) => each.endsWith('/graphql'))).toEqual([]);
+  await liftBan(banned.id);
+  await page.clock.fastForward(70_000);
+  await page.getByText('key “Banned shop”').waitFor();
+  await page.locator('.usage-chart').waitFor();
+  expect(await standing(page)).toEqual(['FREE', 2, expect.stringContaining('1 ban')]);
+});
+
+browserTest(
+  'with a rejected key, the start page shows neither the quota of the address nor a pending usage',
+  async () => {
+    const { page } = await open();
+    await page.getByText('Usage is counted per key').waitFor();
+    for (const whole of [`ps_nobodynobody_${'x'.repeat(32)}`, await revokedKey()]) {
+      await enterKey(page, { whole });
+      await page.getByText('Not available: key rejected.').waitFor();
+      await page.getByText('Enter another key, or forget this key.').waitFor();
+      expect(await standing(page)).toEqual(['Key rejected', 0, 'Not available: key rejected.']);
+      await page.getByRole('button', { name: 'GET /pets', exact: true }).click();
+      await page.getByText(/^401 in \d+ ms$/).waitFor();
+      expect((await standing(page)).slice(0, 2)).toEqual(['Key rejected', 0]);
+    }
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await page.getByText('Usage is counted per key').waitFor();
+    expect((await standing(page)).slice(0, 2)).toEqual(['FREE', 2]);
+    expect(await page.evaluate('document.activeElement.id')).toBe('api-key');
+  },
+);
+
+async function revokedKey(): Promise<string> {
+  const { id, whole } = await browsing.gateway.createKey({ plan: 'PRO' });
+  await browsing.gateway.data('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', { id });
+  return whole;
+}
+
+browserTest.each([
+  ['No response', { status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' }],
+  [
+    'Unavailable',
+    {
+      status: 503,
+      headers: { 'retry-after': '5' },
+      json: { errors: [{ message: 'The database does not respond.', extensions: { code: 'SERVICE_UNAVAILABLE' } }] },
+    },
+  ],
+])('the start page says “%s” until the gateway responds again', async (title, response) => {
+  const { page } = await open();
+  await page.route('**/graphql', (route) => route.fulfill(response));
+  await page.route('**/usage', (route) => route.fulfill({ ...response, status: 503 }));
+  await enterKey(page, pro);
+  await page.getByText(`Not available: ${title.toLowerCase()}.`).waitFor();
+  expect(await standing(page)).toEqual([title, 0, `Not available: ${title.toLowerCase()}.`]);
+  await page.unroute('**/graphql');
+  await page.clock.fastForward(SOON);
+  await page.getByText('The usage cannot be read.').waitFor();
+  await page.unroute('**/usage');
+  await page.clock.fastForward(SOON);
+  await page.locator('.usage-chart').waitFor();
+  expect(await standing(page)).toEqual(['PRO', 2, '0 requests']);
+});
+
+browserTest.each(['/graphiql', '/docs/rest'])('%s shows no quota beside a rejection, and recovers', async (path) => {
+  const banned = await bannedKey();
+  const { page } = await browsing.open();
+  await page.clock.install();
+  await page.goto(browsing.url + path);
+  const quota = page.locator('#quota');
+  await quota.getByText('FREE').waitFor();
+  await enterKey(page, { whole: `ps_nobodynobody_${'x'.repeat(32)}` });
+  await page.locator('#quota.bad').waitFor();
+  expect(await quota.textContent()).toBe('The API key is unknown, or its secret is wrong.');
+  await enterKey(page, banned);
+  await quota.getByText('Banned until').waitFor();
+  expect(await quota.textContent()).toMatch(/^Banned until .+ UTC after too many rejected requests\.$/);
+  await liftBan(banned.id);
+  await page.clock.fastForward(70_000);
+  await quota.getByText(/^FREE · \d+ left this minute$/).waitFor();
+});
+
+browserTest('the start page marks the request whose response it shows', async () => {
+  const { page } = await browsing.open('/');
+  const requests = page.getByRole('group', { name: 'Request', exact: true });
+  const marked = () => requests.locator('[aria-pressed=true]').allTextContents();
+  const click = (name: string) => requests.getByRole('button', { name, exact: true }).click();
+  const body = page.locator('#body');
+  for (const name of ['GET /pets', 'GraphQL: pets', 'GraphQL: viewer, free', 'GET /store/orders']) {
+    await click(name);
+    expect(await marked()).toEqual([name]);
+  }
+  // The response to an earlier request arrives after the response to a later request.
+  await page.route('**/pets?*', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await route.continue();
+  });
+  await click('GET /pets');
+  await click('GraphQL: viewer, free');
+  await page.waitForResponse('**/pets?*');
+  await page.waitForTimeout(200);
+  expect([await marked(), await body.textContent()]).toEqual([
+    ['GraphQL: viewer, free'],
+    expect.stringContaining('"viewer"'),
+  ]);
+  // A request without a response leaves no earlier response in the page.
+  await page.route('**/store/inventory?*', (route) => route.abort());
+  await click('GET /store/inventory');
+  await page.getByText('No response.').waitFor();
+  expect([await marked(), await body.isVisible()]).toEqual([['GET /store/inventory'], false]);
 });
 
 /** Sums the layout shifts of a page in `shift`. */

@@ -1,5 +1,6 @@
 // @ts-check
 import { graphql } from './gateway.js';
+import { inUtc } from './times.js';
 
 /**
  * @typedef {object} Key
@@ -20,25 +21,30 @@ import { graphql } from './gateway.js';
  * @typedef {import('./usage-chart.js').Usage & { apiKey: { id: string, name: string } | null }} Caller
  */
 
-/** The labels in the form, by the name of the GraphQL input field. @type {Record<string, string>} */
-const LABELS = { name: 'Name', perMinute: 'Per minute', perDay: 'Per day', scopes: 'Scopes', expiresAt: 'Expires' };
+/** An error of the API. */
+export class ApiError extends Error {
+  /** @param {string} message @param {{ path: string, message: string }[]} faults the faults in the values of arguments */
+  constructor(message, faults = []) {
+    super(message);
+    this.faults = faults;
+  }
+}
 
 /**
  * Runs a GraphQL operation.
  * @param {string} query
  * @param {object} variables
  * @returns {Promise<any>} the `data` of the response
- * @throws {Error} with a message for the user
+ * @throws {ApiError}
  */
 async function run(query, variables) {
-  const response = await graphql(query, variables).catch(() => {
-    throw new Error('The server does not respond.');
-  });
-  const { data, errors } = await response.json();
+  const { data, errors } = await graphql(query, variables)
+    .then((response) => response.json())
+    .catch(() => {
+      throw new ApiError('The server does not respond.');
+    });
   if (!errors?.length) return data;
-  /** @type {string} */
-  const message = errors[0].message;
-  throw new Error(message.replace(/\binput\.(\w+)(?:\.\d+)?:/g, (_path, field) => `${LABELS[field] ?? field}:`));
+  throw new ApiError(inUtc(errors[0].message), errors[0].extensions.details);
 }
 
 /** @param {{ after: string | null, search: string, isActive: boolean | null }} page @returns {Promise<Keys>} */

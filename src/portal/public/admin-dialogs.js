@@ -1,6 +1,9 @@
 // @ts-check
+
+import { describeError, firstInvalid } from './admin-errors.js';
 import { copyButton } from './copy-button.js';
-import { buttonOf, byId, html, render } from './elements.js';
+import { byId, html, render } from './elements.js';
+import { momentOf } from './times.js';
 
 /** @typedef {import('./admin-api.js').Key} Key */
 
@@ -10,7 +13,7 @@ const GRACE = [
   ['86400', '24 hours'],
   ['3600', 'one hour'],
   ['604800', '7 days'],
-  ['0', '0 seconds (the secret has leaked)'],
+  ['0', 'no time: it has leaked'],
 ];
 const dialog = /** @type {HTMLDialogElement} */ (byId('dialog'));
 // Removes the contents when the dialog closes, so that no secret stays in the page.
@@ -43,21 +46,25 @@ function showForm({ title, text, fields, submit, look = '' }, run) {
     <p id="problem" class="bad" role="alert"></p>
     <div class="row end">
       <button type="button" value="close">Cancel</button>
-      <button type="submit" class="button primary ${look}" id="submit">${submit}</button>
+      <button type="submit" class="button primary ${look}">${submit}</button>
     </div>
   </form>`);
   const form = /** @type {HTMLFormElement} */ (dialog.querySelector('form'));
+  // The button is not disabled while the request runs, since a disabled button loses the focus.
+  let isRunning = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    if (isRunning) return;
+    isRunning = true;
     byId('problem').textContent = '';
-    buttonOf('submit').disabled = true;
     try {
       await run(new FormData(form));
       if (form.isConnected) dialog.close();
     } catch (error) {
-      byId('problem').textContent = /** @type {Error} */ (error).message;
-      buttonOf('submit').disabled = false;
+      byId('problem').textContent = describeError(error, form);
+      firstInvalid(form)?.focus();
     }
+    isRunning = false;
   });
 }
 
@@ -95,10 +102,15 @@ export function showKeyForm(key, run) {
     </fieldset>
     ${field(
       'Expires (UTC; empty: never)',
-      html`<input name="expiresAt" type="datetime-local" value="${expiresAt?.slice(0, 16)}">`,
+      html`<input name="expiresAt" type="datetime-local" value="${minuteOf(expiresAt)}">`,
     )}`;
   const words = key ? { title: `Change ${key.name}`, submit: 'Change' } : { title: 'Create a key', submit: 'Create' };
-  showForm({ ...words, fields }, (data) => run(inputOf(data)));
+  showForm({ ...words, fields }, (data) => {
+    // The field has no seconds, so an expiry that the user has not changed is left out.
+    const isSame = key && data.get('expiresAt') === minuteOf(expiresAt);
+    const { expiresAt: chosen, ...input } = inputOf(data);
+    return run(isSame ? input : { ...input, expiresAt: chosen });
+  });
   const select = /** @type {HTMLSelectElement} */ (byId('key-plan'));
   const showLimits = () => {
     byId('limits').hidden = select.value !== 'ENTERPRISE';
@@ -106,6 +118,9 @@ export function showKeyForm(key, run) {
   select.addEventListener('change', showLimits);
   showLimits();
 }
+
+/** The value of a field for a date and time, in UTC. @param {string | null | undefined} time */
+const minuteOf = (time) => time?.slice(0, 16) ?? '';
 
 /** @param {FormData} data */
 function inputOf(data) {
@@ -126,9 +141,11 @@ function inputOf(data) {
 /** @param {Key} key @param {(graceSeconds: number) => Promise<void>} run */
 export function showRotation(key, run) {
   const options = GRACE.map(([value, label]) => html`<option value="${value}">${label}</option>`);
-  const fields = field('The old secret still works for', html`<select name="grace">${options}</select>`);
+  const fields = field('The old secret still works for', html`<select name="graceSeconds">${options}</select>`);
   const text = 'The key gets a new secret, which is shown once. The key keeps its id, plan and quota.';
-  showForm({ title: `Rotate ${key.name}`, text, fields, submit: 'Rotate' }, (data) => run(Number(data.get('grace'))));
+  showForm({ title: `Rotate ${key.name}`, text, fields, submit: 'Rotate' }, (data) =>
+    run(Number(data.get('graceSeconds'))),
+  );
 }
 
 /** @param {Key} key @param {() => Promise<void>} run */
@@ -146,11 +163,22 @@ export function showUnban(run) {
   );
 }
 
-/** Shows a full key, which cannot be shown again. @param {string} title @param {string} secret the full key */
-export function showSecret(title, secret) {
+/** Says how long the old secret of a rotated key works. @param {number} graceSeconds */
+export const graceNote = (graceSeconds) =>
+  graceSeconds
+    ? `The old secret works until ${momentOf(Date.now() + graceSeconds * 1000)}.`
+    : 'The old secret no longer works.';
+
+/**
+ * Shows a full key, which cannot be shown again.
+ * @param {string} title
+ * @param {string} secret the full key
+ * @param {string} [note]
+ */
+export function showSecret(title, secret, note) {
   open(html`<div class="stack">
     <h2 id="dialog-title">${title}</h2>
-    <p class="soft">This is the full key. It is shown only once and is not stored: keep it safe.</p>
+    <p class="soft">This is the full key. It is shown only once and is not stored: keep it safe. ${note}</p>
     <p class="secret row"><code id="secret">${secret}</code></p>
     <p class="row end"><button type="button" class="button primary" value="close" autofocus>I have saved the key</button></p>
   </div>`);

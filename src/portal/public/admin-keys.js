@@ -1,5 +1,6 @@
 // @ts-check
 import { html } from './elements.js';
+import { dayOf, timeOf } from './times.js';
 import { inWords, meter, spell, sumOf, usageChart, windowMeter } from './usage-chart.js';
 
 /** @typedef {import('./admin-api.js').Key} Key */
@@ -7,11 +8,12 @@ import { inWords, meter, spell, sumOf, usageChart, windowMeter } from './usage-c
 /** The list item for a key. The attribute `data-action` of its buttons names the action. @param {Key} key */
 export function keyItem(key) {
   const ended = endOf(key);
+  const isBanned = key.bannedUntil && !ended;
   const { requests, refused } = sumOf(key.usage);
   /** @param {string} action @param {string} label @param {string} [look] */
   const button = (action, label, look = '') =>
     html`<button type="button" class="${look}" data-action="${action}" aria-label="${label} ${key.name}">${label}</button>`;
-  return html`<li class="card key" data-id="${key.id}">
+  return html`<li class="card key" data-id="${key.id}" tabindex="-1">
     <div>
       <h3>${key.name}</h3>
       <code>${key.id}</code>
@@ -27,12 +29,12 @@ export function keyItem(key) {
       ${usageChart(key.usage)}
     </div>
     <div>
-      ${key.bannedUntil && html`<p class="tag bad">banned until ${timeOf(key.bannedUntil)}</p>`}
-      ${key.rateLimit.windows.map((window) => windowMeter(window))}
+      ${isBanned && html`<p class="tag bad">banned until ${timeOf(String(key.bannedUntil))}</p>`}
+      ${!ended && key.rateLimit.windows.map((window) => windowMeter(window))}
     </div>
     <div class="actions row">
-      ${key.bannedUntil && button('unban', 'Lift ban')}
-      ${button('change', 'Change')}
+      ${isBanned && button('unban', 'Lift ban')}
+      ${!key.revokedAt && button('change', 'Change')}
       ${!ended && button('rotate', 'Rotate')}
       ${!key.revokedAt && button('revoke', 'Revoke', 'bad')}
     </div>
@@ -53,11 +55,6 @@ function endOf({ revokedAt, expiresAt }) {
   if (revokedAt) return `revoked ${dayOf(revokedAt)}`;
   return expiresAt && new Date(expiresAt).getTime() <= Date.now() ? `expired ${dayOf(expiresAt)}` : '';
 }
-
-/** @param {string} time */
-const dayOf = (time) => new Date(time).toLocaleDateString('en', { day: 'numeric', month: 'short', year: 'numeric' });
-/** @param {string} time */
-const timeOf = (time) => new Date(time).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
 
 /** @param {string} time */
 function ago(time) {

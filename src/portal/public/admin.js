@@ -1,7 +1,8 @@
 // @ts-check
 import './key-field.js';
 import * as api from './admin-api.js';
-import { showKeyForm, showRevocation, showRotation, showSecret, showUnban } from './admin-dialogs.js';
+import { graceNote, showKeyForm, showRevocation, showRotation, showSecret, showUnban } from './admin-dialogs.js';
+import { describeError } from './admin-errors.js';
 import { callerItems, keyItem } from './admin-keys.js';
 import { buttonOf, byId, html, inputOf, render } from './elements.js';
 import { askViewer } from './gateway.js';
@@ -9,6 +10,10 @@ import { currentKey, keyChanges } from './key.js';
 import { spell } from './usage-chart.js';
 
 const TYPING_MS = 250;
+/** How long the confirmation of a change is shown, in milliseconds. */
+const CONFIRMED_MS = 10_000;
+const dialog = byId('dialog');
+const toolbar = /** @type {HTMLFormElement} */ (byId('toolbar'));
 const search = inputOf('search');
 const state = inputOf('state');
 const range = inputOf('range');
@@ -22,10 +27,17 @@ let keys = [];
 /** The number of the latest query for keys. Results of earlier queries are ignored. */
 let asked = 0;
 
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let confirming;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let retrying;
+
 /** @param {string} text @param {'' | 'good' | 'bad'} [look] */
 function say(text, look = '') {
+  clearTimeout(confirming);
   byId('notice').textContent = text;
   byId('notice').className = look || 'soft';
+  if (look === 'good') confirming = setTimeout(say, CONFIRMED_MS, '');
 }
 
 /** Runs an action, and shows the error's message if it fails. @param {() => Promise<void>} run */
@@ -33,18 +45,24 @@ async function attempt(run) {
   try {
     await run();
   } catch (error) {
-    say(/** @type {Error} */ (error).message, 'bad');
+    say(describeError(error, toolbar), 'bad');
   }
 }
 
 async function start() {
+  if (!retrying) say('Checking your key…');
+  clearTimeout(retrying);
+  retrying = undefined;
   byId('admin').hidden = true;
-  say('Checking your key…');
+  const checked = currentKey();
   const { viewer, problem } = await askViewer();
+  if (checked !== currentKey()) return;
+  if (problem && problem.retryAt < Number.POSITIVE_INFINITY)
+    retrying = setTimeout(() => attempt(start), problem.retryAt - Date.now());
   if (!viewer?.scopes.includes('ADMIN')) {
     const lacks = viewer?.apiKey ? `The key “${viewer.apiKey.name}” does not have the scope ADMIN.` : '';
     say(
-      problem ?? (lacks || 'Enter a key with the scope ADMIN. The first start of the gateway shows such a key.'),
+      problem?.text ?? (lacks || 'Enter a key with the scope ADMIN. The first start of the gateway shows such a key.'),
       currentKey() ? 'bad' : '',
     );
     return;
@@ -67,6 +85,29 @@ async function showKeys() {
   newer.disabled = cursors.length === 1;
   older.disabled = !pageInfo.hasNextPage;
   older.dataset.cursor = pageInfo.endCursor ?? '';
+  restoreFocus();
+}
+
+/** The button in the list that the user pressed last. @type {{ id: string, index: number, action: string } | undefined} */
+let pressed;
+
+/**
+ * Focuses the button that the user pressed last, if its removal from the page has left nothing focused. If the key no longer
+ * has this button, another button of the key gets the focus; if the key is not in the list, the key in its place.
+ */
+function restoreFocus() {
+  if (!pressed || document.activeElement !== document.body) return;
+  const items = /** @type {HTMLElement[]} */ ([...byId('keys').children]);
+  const item = items.find(({ dataset }) => dataset.id === pressed?.id);
+  const [first, ...others] = item?.querySelectorAll('button') ?? [];
+  const same = [first, ...others].find((button) => button?.dataset.action === pressed?.action);
+  (same ?? first ?? item ?? items[pressed.index] ?? items.at(-1))?.focus();
+}
+
+/** Shows another page of keys, from its beginning. */
+async function turnPage() {
+  await showKeys();
+  /** @type {HTMLElement | null} */ (byId('keys').firstElementChild)?.focus();
 }
 
 async function showCallers() {
@@ -84,7 +125,8 @@ const ACTIONS = {
   rotate: (key) =>
     showRotation(key, async (graceSeconds) => {
       const secret = await api.rotateKey(key.id, graceSeconds);
-      showSecret(`The new secret of ${key.name}`, secret);
+      showSecret(`The new secret of ${key.name}`, secret, graceNote(graceSeconds));
+      say(`“${key.name}” has a new secret. ${graceNote(graceSeconds)}`, 'good');
       await attempt(showKeys);
     }),
   revoke: (key) => showRevocation(key, () => done(api.revokeKey(key.id), `“${key.name}” is revoked.`)),
@@ -100,10 +142,14 @@ async function done(change, text) {
 
 byId('keys').addEventListener('click', ({ target }) => {
   const button = /** @type {HTMLElement} */ (target).closest('button');
-  const id = button?.closest('li')?.dataset.id;
-  const key = keys.find((each) => each.id === id);
-  if (key) ACTIONS[button?.dataset.action ?? '']?.(key);
+  const { action = '' } = button?.dataset ?? {};
+  const index = keys.findIndex(({ id }) => id === button?.closest('li')?.dataset.id);
+  const key = keys[index];
+  if (!key) return;
+  pressed = { id: key.id, index, action };
+  ACTIONS[action]?.(key);
 });
+dialog.addEventListener('close', restoreFocus);
 byId('create').addEventListener('click', () =>
   showKeyForm(undefined, async (input) => {
     const secret = await api.createKey(input);
@@ -126,7 +172,7 @@ search.addEventListener('input', () => {
   clearTimeout(typing);
   typing = setTimeout(showFirstPage, TYPING_MS);
 });
-byId('toolbar').addEventListener('submit', (event) => {
+toolbar.addEventListener('submit', (event) => {
   event.preventDefault();
   showFirstPage();
 });
@@ -134,11 +180,11 @@ state.addEventListener('change', showFirstPage);
 range.addEventListener('change', () => attempt(showCallers));
 older.addEventListener('click', () => {
   cursors.push(older.dataset.cursor ?? null);
-  attempt(showKeys);
+  attempt(turnPage);
 });
 newer.addEventListener('click', () => {
   cursors.pop();
-  attempt(showKeys);
+  attempt(turnPage);
 });
 keyChanges.addEventListener('change', () => attempt(start));
 attempt(start);

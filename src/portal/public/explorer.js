@@ -2,21 +2,32 @@
 import './key-field.js';
 import { byId } from './elements.js';
 import { askViewer, onStanding } from './gateway.js';
-import { keyChanges } from './key.js';
+import { currentKey, keyChanges } from './key.js';
 
 // This script shows the plan and the remaining quota of the caller in the top bar.
 
 let plan = '';
 let left = '';
+/** @type {import('./gateway.js').Problem | undefined} */
+let problem;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let retry;
 
 function show() {
-  byId('quota').textContent = [plan, left].filter(Boolean).join(' · ');
+  byId('quota').classList.toggle('bad', problem !== undefined);
+  // The requests left are not shown with a problem: with a rejected key they are those of the address.
+  byId('quota').textContent = problem?.text ?? [plan, left].filter(Boolean).join(' · ');
 }
 
 async function showPlan() {
-  const { viewer, problem = '' } = await askViewer();
-  plan = problem || (viewer?.plan ?? '');
+  clearTimeout(retry);
+  const key = currentKey();
+  const answer = await askViewer();
+  if (key !== currentKey()) return;
+  problem = answer.problem;
+  plan = answer.viewer?.plan ?? '';
   show();
+  if (problem && problem.retryAt < Number.POSITIVE_INFINITY) retry = setTimeout(showPlan, problem.retryAt - Date.now());
 }
 
 onStanding((windows) => {

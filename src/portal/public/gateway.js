@@ -1,5 +1,6 @@
 // @ts-check
 import { currentKey } from './key.js';
+import { inUtc } from './times.js';
 
 /** @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window a window of the quota; `resetAt` in milliseconds since the Unix epoch */
 
@@ -48,22 +49,46 @@ export function graphql(query, variables) {
   });
 }
 
-/** @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer */
+/**
+ * @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer
+ * @typedef {object} Problem why the gateway does not accept requests of this tab
+ * @property {string} title
+ * @property {string} text
+ * @property {number} retryAt when to try again, in milliseconds since the Unix epoch; infinite for a rejected key
+ */
+
+/** The title of a problem, by the code of the error. @type {Record<string, string>} */
+const TITLES = {
+  UNAUTHENTICATED: 'Key rejected',
+  KEY_BANNED: 'Banned',
+  RATE_LIMITED: 'Too many requests',
+  SERVICE_UNAVAILABLE: 'Unavailable',
+};
+
+/** Seconds until the next attempt after a problem without `Retry-After`. */
+const RETRY_SECONDS = 5;
 
 /**
  * Queries the caller that the key of this tab identifies. The query uses no quota.
- * @returns {Promise<{ status: number, viewer?: Viewer, problem?: string, retryAfter: number }>} `problem` is the message if
- *   the query was rejected. `retryAfter` is in seconds
+ * @returns {Promise<{ viewer: Viewer, problem?: undefined } | { viewer?: undefined, problem: Problem }>}
  */
 export async function askViewer() {
-  const response = await graphql('{ viewer { plan scopes apiKey { name } } }');
-  const { data, errors } = await response.json();
-  return {
-    status: response.status,
-    viewer: data?.viewer,
-    problem: errors?.[0]?.message,
-    retryAfter: Number(response.headers.get('retry-after')),
-  };
+  /** @param {string} title @param {string} text @param {number} seconds */
+  const failed = (title, text, seconds) => ({ problem: { title, text, retryAt: Date.now() + seconds * 1000 } });
+  try {
+    const response = await graphql('{ viewer { plan scopes apiKey { name } } }');
+    const { data, errors } = await response.json();
+    if (data?.viewer) return { viewer: data.viewer };
+    const { message, extensions } = errors[0];
+    // A rejected key is not sent again, since each request with it counts against the client's address.
+    const seconds = response.status === 401 ? Number.POSITIVE_INFINITY : Number(response.headers.get('retry-after'));
+    // The page itself shows how long the caller has to wait, and counts down.
+    const text = inUtc(message.replace(/ Try again in \d+ seconds?\.$/, ''));
+    return failed(TITLES[extensions.code] ?? 'Rejected', text, seconds || RETRY_SECONDS);
+  } catch {
+    // Also if a proxy responds in place of the gateway, with something else than JSON.
+    return failed('No response', 'The server does not respond.', RETRY_SECONDS);
+  }
 }
 
 /**

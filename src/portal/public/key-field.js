@@ -27,6 +27,10 @@ form.addEventListener('submit', (event) => {
   const fault = setKey(input.value);
   if (fault) say(fault);
 });
-forget.addEventListener('click', () => setKey(''));
+forget.addEventListener('click', () => {
+  setKey('');
+  // The button is now disabled, and so cannot keep the focus.
+  input.focus();
+});
 keyChanges.addEventListener('change', show);
 show();

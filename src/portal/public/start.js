@@ -5,6 +5,7 @@ import { byId, html, render } from './elements.js';
 import { askViewer, call, graphql, onStanding } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
 import { LANGUAGES, snippetOf } from './snippets.js';
+import { spellDuration } from './times.js';
 import { inWords, sumOf, usageChart, windowMeter } from './usage-chart.js';
 
 /** How often the quota is queried, in milliseconds. The query itself uses no quota. */
@@ -15,40 +16,38 @@ const USAGE_EVERY = 60_000;
 
 /** @type {import('./gateway.js').Window[]} */
 let windows = [];
+/** Why requests of this tab are not accepted. No queries are sent before its `retryAt`. @type {import('./gateway.js').Problem | undefined} */
+let problem;
 
+/** Shows the requests left in each window; if requests are not accepted, when they will be. */
 function showWindows() {
+  if (problem) return render(byId('windows'), waitNote(problem.retryAt - Date.now()));
   render(
     byId('windows'),
     windows.map((window) => {
-      const seconds = Math.max(0, Math.ceil((window.resetAt - Date.now()) / 1000));
-      return windowMeter(window, window.remaining < window.limit ? `resets in ${spellTime(seconds)}` : '');
+      const reset = `resets in ${spellDuration(window.resetAt - Date.now())}`;
+      return windowMeter(window, window.remaining < window.limit ? reset : '');
     }),
   );
 }
 
-/** @param {number} seconds */
-function spellTime(seconds) {
-  if (seconds < 100) return `${seconds} s`;
-  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
-  return `${Math.round(seconds / 3600)} h`;
+/** @param {number} wait in milliseconds */
+function waitNote(wait) {
+  const next = wait > 0 ? `Next attempt in ${spellDuration(wait)}.` : 'Trying again…';
+  const text = wait === Number.POSITIVE_INFINITY ? 'Enter another key, or forget this key.' : next;
+  return html`<p class="soft">${text}</p>`;
 }
 
-/**
- * No queries are sent before this time. After a rejected key, the time is infinite, since each query with that key would
- * count against the client's address.
- */
-let quietUntil = 0;
-
 async function showViewer() {
-  if (document.hidden || Date.now() < quietUntil) return;
-  try {
-    const { status, viewer, problem = '', retryAfter } = await askViewer();
-    quietUntil = status === 401 ? Number.POSITIVE_INFINITY : Date.now() + retryAfter * 1000;
-    say('plan', viewer?.plan ?? String(status));
-    say('who', problem || (viewer ? described(viewer) : ''));
-  } catch {
-    say('who', 'The server does not respond.');
-  }
+  if (document.hidden || Date.now() < (problem?.retryAt ?? 0)) return;
+  const key = currentKey();
+  const answer = await askViewer();
+  if (key !== currentKey()) return;
+  problem = answer.problem;
+  say('plan', answer.viewer?.plan ?? problem?.title ?? '');
+  say('who', answer.viewer ? described(answer.viewer) : (problem?.text ?? ''));
+  byId('plan').classList.toggle('bad', problem !== undefined);
+  showWindows();
 }
 
 /**
@@ -62,22 +61,37 @@ function say(id, text) {
 
 /** @param {import('./gateway.js').Viewer} viewer */
 function described({ scopes, apiKey }) {
-  const may = scopes.length ? `may ${scopes.join(' and ').toLowerCase()}` : 'no access';
-  return apiKey ? `key “${apiKey.name}”, ${may}` : `without a key, ${may}`;
+  const listed = scopes.length ? `scopes: ${scopes.join(', ').toLowerCase()}` : 'no scopes';
+  return apiKey ? `key “${apiKey.name}”, ${listed}` : `without a key, ${listed}`;
 }
 
 let usageShownAt = Number.NEGATIVE_INFINITY;
 
 /** Shows the usage of the key of this tab. The request uses no quota. */
 async function showUsage() {
-  if (document.hidden || Date.now() < Math.max(quietUntil, usageShownAt + USAGE_EVERY)) return;
-  usageShownAt = Date.now();
-  const response = currentKey() ? await call('/usage').catch(() => undefined) : undefined;
-  /** @type {import('./usage-chart.js').Day[]} */
-  const days = response?.ok ? await response.json() : [];
-  const hint = currentKey() ? '' : 'Usage is counted per key. Enter a key to see its usage.';
-  say('usage-sum', days.length ? inWords(sumOf(days)) : hint);
-  render(byId('usage-chart'), days.length ? usageChart(days) : []);
+  if (document.hidden || (!problem && Date.now() < usageShownAt + USAGE_EVERY)) return;
+  usageShownAt = problem ? Number.NEGATIVE_INFINITY : Date.now();
+  const key = currentKey();
+  const days = key && !problem ? await readUsage() : [];
+  if (key !== currentKey()) return;
+  if (!days) usageShownAt = Number.NEGATIVE_INFINITY;
+  say('usage-sum', days?.length ? inWords(sumOf(days)) : reasonForNoUsage());
+  render(byId('usage-chart'), days?.length ? usageChart(days) : []);
+}
+
+/** @returns {Promise<import('./usage-chart.js').Day[] | undefined>} `undefined` if the usage cannot be read */
+async function readUsage() {
+  try {
+    const response = await call('/usage');
+    return response.ok ? await response.json() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonForNoUsage() {
+  if (problem) return `Not available: ${problem.title.toLowerCase()}.`;
+  return currentKey() ? 'The usage cannot be read.' : 'Usage is counted per key. Enter a key to see its usage.';
 }
 
 async function showAll() {
@@ -85,9 +99,9 @@ async function showAll() {
   await showUsage();
 }
 
-/** @param {string} id @param {string} text @param {boolean} isGood */
+/** @param {string} id @param {ReturnType<typeof html> | string} text @param {boolean} isGood */
 function report(id, text, isGood) {
-  byId(id).textContent = text;
+  render(byId(id), html`${text}`);
   byId(id).classList.toggle('good', isGood);
   byId(id).classList.toggle('bad', !isGood);
 }
@@ -96,40 +110,67 @@ async function showHealth() {
   try {
     const response = await fetch('/readyz');
     const { database, limits } = (await response.json()).checks;
-    report('health', response.ok ? `Ready · database ${database} · limits in ${limits}` : 'Not ready', response.ok);
+    const details = html`<span class="roomy"> · database ${database} · limits in ${limits}</span>`;
+    report('health', response.ok ? html`Ready${details}` : 'Not ready', response.ok);
   } catch {
     report('health', 'Not responding', false);
   }
 }
 
 const requests = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('#requests button'));
-let { path = '/graphql', query } = requests[0]?.dataset ?? {};
+/** The button of the request that is shown. */
+let chosen = requests[0];
 let language = LANGUAGES[0] ?? 'curl';
 
+/** @returns {import('./snippets.js').Example} */
+function example() {
+  const { path = '/graphql', query } = chosen?.dataset ?? {};
+  return { path, query };
+}
+
 function showSnippet() {
-  byId('request').textContent = snippetOf(language, { path, query }, currentKey() !== '');
+  byId('request').textContent = snippetOf(language, example(), currentKey() !== '');
+  for (const button of requests) button.setAttribute('aria-pressed', String(button === chosen));
   for (const button of byId('languages').children)
     button.setAttribute('aria-pressed', String(button.textContent === language));
 }
 
+/** The number of the latest request. Responses to earlier requests are ignored. */
+let sent = 0;
+
 async function run() {
+  const number = ++sent;
+  const { path, query } = example();
   const started = performance.now();
+  byId('body').ariaBusy = 'true';
+  /** @type {Response | undefined} */
+  let response;
+  let text = '';
   try {
-    const response = await (query ? graphql(query) : call(path));
-    const text = JSON.stringify(await response.json(), null, 2);
-    const took = Math.max(1, Math.round(performance.now() - started));
-    const left = response.headers.get('x-ratelimit-remaining');
-    report('status', `${response.status} in ${took} ms · ${left} left`, response.ok);
-    byId('body').textContent = text;
-    byId('body').hidden = false;
+    response = await (query ? graphql(query) : call(path));
+    text = JSON.stringify(await response.json(), null, 2);
   } catch {
-    report('status', 'No response.', false);
+    // There is no response, or its body is not JSON.
   }
+  if (number !== sent) return;
+  const took = Math.max(1, Math.round(performance.now() - started));
+  if (response) report('status', `${response.status} in ${took} ms${costOf(response)}`, response.ok);
+  else report('status', 'No response.', false);
+  byId('body').textContent = text;
+  byId('body').hidden = !text;
+  byId('body').ariaBusy = 'false';
+}
+
+/** What a response says about the quota. With a rejected key, its headers are about the address. @param {Response} response */
+function costOf({ status, headers }) {
+  if (status === 401) return '';
+  const wait = Number(headers.get('retry-after'));
+  return wait ? ` · try again in ${spellDuration(wait * 1000)}` : ` · ${headers.get('x-ratelimit-remaining')} left`;
 }
 
 for (const button of requests)
   button.addEventListener('click', () => {
-    ({ path = '/graphql', query } = button.dataset);
+    chosen = button;
     showSnippet();
     run();
   });
@@ -149,7 +190,7 @@ onStanding((now) => {
   showWindows();
 });
 keyChanges.addEventListener('change', () => {
-  quietUntil = 0;
+  problem = undefined;
   usageShownAt = Number.NEGATIVE_INFINITY;
   showSnippet();
   showAll();
