@@ -6,11 +6,16 @@ import {
   type GraphQLInputField,
   getDirectiveValues,
   Kind,
+  type ObjectTypeDefinitionNode,
+  parse,
 } from 'graphql';
 import { Directive } from 'type-graphql';
 import { DEFAULT_PAGE } from './connection';
 
 type Field = GraphQLField<unknown, unknown>;
+
+/** The number of characters of a long text that cost 1. */
+const CHARACTERS = 200;
 
 /**
  * The weights of schema elements that cost more than a single value. The unit is the average cost to read a value, write it
@@ -18,7 +23,7 @@ type Field = GraphQLField<unknown, unknown>;
  */
 export const WEIGHTS = {
   /** A text of up to 2,000 characters. */
-  text: 10,
+  text: 2_000 / CHARACTERS,
   /** A database statement, or the part of a statement that reads the page of one parent. */
   statement: 20,
   filter: 10,
@@ -81,6 +86,13 @@ export interface ListSize {
   readonly slicingArguments?: readonly string[];
   /** The fields of the returned object that are lists of this length. If absent, the field itself is the list. */
   readonly sizedFields?: readonly string[];
+}
+
+/** Sets the cost of a field of a built schema that returns a text of this length. */
+export function weighText(field: Field, characters: number): void {
+  const weight = Math.ceil(characters / CHARACTERS);
+  const [type] = parse(`type Texts { ${field.name}: String! @cost(weight: "${weight}") }`).definitions;
+  field.astNode = (type as ObjectTypeDefinitionNode).fields?.[0];
 }
 
 /** The `@listSize` of a field, if it has one. */

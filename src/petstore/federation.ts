@@ -1,11 +1,19 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { concatAST, GraphQLScalarType, type GraphQLSchema, graphqlSync, parse } from 'graphql';
+import {
+  concatAST,
+  type GraphQLField,
+  type GraphQLObjectType,
+  GraphQLScalarType,
+  type GraphQLSchema,
+  graphqlSync,
+  parse,
+} from 'graphql';
 import { Arg, Ctx, createUnionType, Field, ObjectType, Query, Resolver } from 'type-graphql';
 import { badInput, type Fault, OperationRejection, type ProblemError } from '../errors/errors';
 import { notOfForm, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
-import { Sized } from '../graphql/cost-directives';
+import { Sized, weighText } from '../graphql/cost-directives';
 import { Errors, RateLimited, RequiresScope } from '../graphql/directives';
 import { printed } from '../graphql/printed-schema';
 import { type AnyId, Id, idFault, NOT_AN_ID } from '../graphql/scalars';
@@ -107,6 +115,8 @@ export function buildSubgraph(parts: SchemaParts): GraphQLSchema {
   const sdl = subgraphSdl(buildSchema(parts));
   const schema = buildSchema({ ...parts, resolvers: [...parts.resolvers, new EntityResolver(sdl)] });
   schema.extensions = { ...schema.extensions, sdl };
+  const service = schema.getType('_Service') as GraphQLObjectType;
+  weighText(service.getFields().sdl as GraphQLField<unknown, unknown>, sdl.length);
   return schema;
 }
 

@@ -33,6 +33,8 @@ const ENTITIES = `query Entities($representations: [_Any!]!) {
 const SDL = '{ _service { sdl } }';
 const pet = (id: unknown) => ({ __typename: 'Pet', id });
 const BELLO = { __typename: 'Pet', name: 'Bello', category: { name: 'Dogs' } };
+const sdlUnder = (aliases: number) =>
+  `{ ${Array.from({ length: aliases }, (_, i) => `s${i}: _service { sdl }`).join(' ')} }`;
 const anonymous = { 'x-api-key': undefined };
 
 describe('entities', () => {
@@ -206,4 +208,22 @@ test('with TRUSTED_DOCUMENTS_ONLY, a router may send only the SDL query and the 
   expect((await trusting.graphql(SDL, {}, headers)).status).toBe(200);
   await trusting.close();
   await rm(directory, { recursive: true });
+});
+
+describe('the cost of the SDL', () => {
+  test('is its size, so one SDL is served, and a hundred are not', async () => {
+    const { extensions, data } = await subgraph.graphql(SDL);
+    const characters = String(data._service?.sdl).length;
+    expect(Number(extensions?.cost?.estimated)).toBeGreaterThanOrEqual(characters / 200);
+    for (const query of [
+      sdlUnder(100),
+      `{ _service { ${'sdl '.repeat(2)} ${Array.from({ length: 99 }, (_, i) => `s${i}: sdl`).join(' ')} } }`,
+    ])
+      expect(await refusalOf(subgraph, query)).toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+  });
+
+  test('also counts in documents with fragments', async () => {
+    const query = `query { ...all } fragment all on Query ${sdlUnder(90)}`;
+    expect(await refusalOf(subgraph, query)).toMatchObject({ code: 'OPERATION_TOO_COMPLEX' });
+  });
 });

@@ -117,3 +117,32 @@ describe('an internal error is logged once in full, and the response hides its d
     client.close();
   });
 });
+
+test.each([
+  ['unreachable', { code: 'ECONNREFUSED' }],
+  ['overloaded', { code: '53300' }],
+  ['too slow', { code: '57014' }],
+])(
+  'failures of a database that is %s are logged once per second, with their number and without stacks',
+  async (_how, fields) => {
+    const key = await gateway.createKey();
+    await gateway.app.inject({ url: '/toys', headers: key.headers });
+    const query = gateway.database.query.bind(gateway.database);
+    jest
+      .spyOn(gateway.database, 'query')
+      .mockImplementation((...args) =>
+        args[0].text.includes('from api_keys')
+          ? query(...args)
+          : Promise.reject(Object.assign(new Error('down'), fields)),
+      );
+    lines.length = 0;
+    const failing = `{ ${Array.from({ length: 50 }, (_, i) => `t${i}: toy(id: 1) { name }`).join(' ')} }`;
+    for (let i = 0; i < 3; i++) await gateway.app.inject({ ...post, payload: JSON.stringify({ query: failing }) });
+    await gateway.app.inject({ url: '/toys' });
+    const total = () => lines.reduce((sum, { failures }) => sum + Number(failures), 0);
+    await until(async () => total() === 151);
+    expect(lines.length).toBeLessThanOrEqual(4);
+    for (const line of lines) expect(line).toMatchObject({ msg: 'database operations failed', reason: 'down' });
+    expect(JSON.stringify(lines)).not.toContain('stack');
+  },
+);
