@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Session } from './database';
 import { Values } from './reading/statement-values';
-import { columnOf, type Table } from './reading/table';
+import { type Column, columnOf, readWithRow, type Table } from './reading/table';
 import { statement } from './statement';
 
 /**
@@ -28,20 +28,22 @@ export interface RowLock<Row> {
 /**
  * A lock does not find rows that the session does not see.
  * @param strength the mode of the row locks (PostgreSQL documentation, 13.3.2).
- * @param columns the columns to read; by default the columns of the table.
+ * @param columns the columns to read, in addition to the computed fields; by default the columns of the table.
  */
 export function rowLock<Row>(
-  table: Pick<Table<never>, 'name' | 'idField' | 'owner' | 'columns'>,
+  table: Pick<Table<never>, 'name' | 'idField' | 'owner' | 'columns' | 'computed'>,
   strength: 'update' | 'no key update',
-  columns: Columns & Record<keyof Row, unknown> = table.columns as Columns & Record<keyof Row, unknown>,
+  columns: Columns = table.columns,
 ): RowLock<Row> {
   const id = columnOf(table, table.idField);
+  const computed = readWithRow(table).map((name) => [name, table.computed?.[name] as Column]);
+  const read = selected({ ...columns, ...Object.fromEntries(computed) });
   const known = new Map<string, string>();
   return {
     sqlFor(values) {
       let sql = known.get(values.visible);
       if (sql === undefined) {
-        sql = `select ${selected(columns)} from ${values.from(table)} where ${id} = any($1::bigint[]) order by ${id} for ${strength}`;
+        sql = `select ${read} from ${values.from(table)} where ${id} = any($1::bigint[]) order by ${id} for ${strength}`;
         known.set(values.visible, sql);
       }
       return sql;

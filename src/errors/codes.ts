@@ -116,8 +116,8 @@ const TABLE = {
   },
   PRECONDITION_FAILED: {
     status: 412,
-    why: 'The resource does not match `If-Match`, usually because it has been changed, or it matches `If-None-Match`. The request had no effect.',
-    fix: 'Read the resource again, apply the change to the new version, and send the new `ETag` as `If-Match`.',
+    why: 'The resource does not match `If-Match` or `ifVersion`, usually because it has been changed, or it matches `If-None-Match`. The request had no effect.',
+    fix: 'Read the resource again, apply the change to the new version, and send the new `ETag` as `If-Match`, or the new `version` as `ifVersion`.',
     message: 'Pet 7 does not match If-Match. Read it again.',
   },
   PAYLOAD_TOO_LARGE: {

@@ -201,9 +201,9 @@ export async function refusing<T>(
 /**
  * The condition of a change.
  * @param current the resource, whose row is locked; `null` if the resource does not exist.
- * @returns the header whose condition the resource does not meet; `undefined` if it meets all conditions.
+ * @returns the header or argument whose condition the resource does not meet; `undefined` if it meets all conditions.
  */
-export type Precondition = (current: object | null) => 'If-Match' | 'If-None-Match' | undefined;
+export type Precondition = (current: object | null) => 'If-Match' | 'If-None-Match' | 'ifVersion' | undefined;
 
 /**
  * Checks the condition of a change, inside the transaction of the change. The calling function must first check that the
@@ -218,10 +218,9 @@ export async function requireUnchanged(
   read: () => object | null | Promise<object | null>,
 ): Promise<void> {
   const failed = precondition?.(await read());
-  if (failed === 'If-Match')
-    throw new ProblemError('PRECONDITION_FAILED', `${what} does not match If-Match. Read it again.`);
   if (failed === 'If-None-Match')
     throw new ProblemError('PRECONDITION_FAILED', `${what} exists, and matches If-None-Match.`);
+  if (failed) throw new ProblemError('PRECONDITION_FAILED', `${what} does not match ${failed}. Read it again.`);
 }
 
 /**

@@ -28,7 +28,7 @@ import {
   type RowJsonSelection,
   type RowMember,
 } from '../database/reading/selection';
-import { idOrderOf, type Table } from '../database/reading/table';
+import { idOrderOf, readWithRow, type Table } from '../database/reading/table';
 import type { OperationSource } from '../errors/inputs';
 import { isWritable } from './column-types';
 import { pageQuery } from './connection';
@@ -195,9 +195,10 @@ class TreeReader {
       if (field.name === '__typename') return { kind: 'constant', key, constant: table.type };
       if (!selection) {
         if (field.args.length || !isWritable(table, field) || texts.has(field.name)) throw NOT_PLAIN;
-        // A text must not be selected under several aliases, since the database would write the text several times in every
+        // A text or hash must not be selected under several aliases, since the database would write it several times in every
         // row.
-        if (table.columns[field.name]?.kind === 'text') texts.add(field.name);
+        const isExpensive = table.columns[field.name]?.kind === 'text' || readWithRow(table).includes(field.name);
+        if (isExpensive) texts.add(field.name);
         return { kind: 'column', key, column: field.name };
       }
       const relation = table.relations[field.name];

@@ -58,7 +58,7 @@ function filterFault({ orders, joins }: Table<object>, filter: Filter): string |
   if (kind === 'other') return `cannot compare ${sql}, which is of the kind other`;
   if (filter.kind === 'name' && kind !== 'text') return `searches ${sql}, which is not a text`;
   if (filter.kind === 'joined' && !joins) return `needs a joined table, but the table has no joins`;
-  if (filter.kind !== 'atMost') return undefined;
+  if (filter.kind !== 'atMost' && filter.kind !== 'atLeast') return undefined;
   if (kind !== 'integer') return `needs an integer, but ${sql} is of the kind ${kind}`;
   return orders[filter.order]?.column.sql === sql
     ? undefined

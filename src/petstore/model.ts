@@ -1,16 +1,26 @@
 import type { Change, ChangePublisher } from '../database/database';
 import type { Category, Inventory, Order, Pet } from '../database/generated/client';
 import { COLUMNS } from '../database/generated/columns';
-import { nodeIdOf, sortOrders, type Table } from '../database/reading/table';
+import { nodeIdOf, sortOrders, type Table, versionOf } from '../database/reading/table';
 import { rowLock } from '../database/writing';
 
+/** Fields that all rows have, and that are present only if they are selected. */
+export interface Written {
+  readonly createdAt?: Date | null;
+  readonly updatedAt?: Date | null;
+  /** A hash of the row. It changes with every write. */
+  readonly version?: string;
+}
+
+type Stored<Row extends Written> = Omit<Row, keyof Written> & Written;
+
 /** A pet as read from the database. `category` and `inventory` are present only if the same statement read them. */
-export type PetRow = Pet & { category?: CategoryRow; inventory?: InventoryRow | null };
-export type CategoryRow = Category;
+export type PetRow = Stored<Pet> & { category?: CategoryRow; inventory?: InventoryRow | null };
+export type CategoryRow = Stored<Category>;
 /** An order as read from the database, without the number of reserved units, which is internal. */
-export type OrderRow = Omit<Order, 'reserved'> & { pet?: PetRow | null };
+export type OrderRow = Omit<Stored<Order>, 'reserved'> & { pet?: PetRow | null };
 /** An inventory entry with the status of its pet, which comes from the table of pets. */
-export type InventoryRow = Inventory & Pick<Pet, 'status'> & { pet?: PetRow };
+export type InventoryRow = Stored<Inventory> & Pick<Pet, 'status'> & { pet?: PetRow };
 
 /** The topics of subscriptions, and the type of the rows of each topic. */
 export interface Topics {
@@ -36,7 +46,7 @@ export const PETS: Table<PetRow> = {
   type: 'Pet',
   idField: 'id',
   columns: pets,
-  computed: nodeIdOf('Pet', pets.id),
+  computed: { ...nodeIdOf('Pet', pets.id), ...versionOf('pets') },
   relations: {
     category: { field: 'categoryId', join: 'inner', table: () => CATEGORIES },
     inventory: { field: 'id', join: 'left', table: () => INVENTORY },
@@ -57,7 +67,7 @@ export const CATEGORIES: Table<CategoryRow> = {
   type: 'Category',
   idField: 'id',
   columns: categories,
-  computed: nodeIdOf('Category', categories.id),
+  computed: { ...nodeIdOf('Category', categories.id), ...versionOf('categories') },
   relations: {},
   pages: { pets: { field: 'categoryId', table: () => PETS } },
   orders: sortOrders<CategoryRow>(categories, { ID: 'id', NAME: 'name' }),
@@ -70,7 +80,7 @@ export const ORDERS: Table<OrderRow> = {
   type: 'Order',
   idField: 'id',
   columns: orders,
-  computed: nodeIdOf('Order', orders.id),
+  computed: { ...nodeIdOf('Order', orders.id), ...versionOf('orders') },
   relations: { pet: { field: 'petId', join: 'left', table: () => PETS } },
   orders: sortOrders<OrderRow>(orders, { ID: 'id', SHIP_DATE: 'shipDate' }),
   filters: {
@@ -87,7 +97,7 @@ export const INVENTORY: Table<InventoryRow> = {
   joins: ` join pets on ${pets.id.sql} = ${stock.petId.sql}`,
   idField: 'petId',
   columns: inventory,
-  computed: nodeIdOf('InventoryItem', stock.petId),
+  computed: { ...nodeIdOf('InventoryItem', stock.petId), ...versionOf('inventory') },
   relations: { pet: { field: 'petId', join: 'included', table: () => PETS } },
   orders: sortOrders<InventoryRow>(inventory, { PET_ID: 'petId', QUANTITY: 'quantity' }),
   filters: {
@@ -101,13 +111,15 @@ export const INVENTORY: Table<InventoryRow> = {
 
 export const TABLES = [PETS, CATEGORIES, ORDERS, INVENTORY] as readonly Table<object>[];
 
+type Locked = Required<Pick<Written, 'version'>>;
+
 /**
  * Row locks by table. To avoid deadlocks, lock orders first, then inventory, then pets. The lock on a pet is stronger (`for
  * update`): while a pet is being deleted, no order or inventory entry may be added for the pet.
  */
 export const LOCK = {
-  category: rowLock<Category>(CATEGORIES, 'no key update'),
-  pet: rowLock<Pet>(PETS, 'update'),
-  order: rowLock<Order>(ORDERS, 'no key update', COLUMNS.orders),
-  inventory: rowLock<Inventory>(INVENTORY, 'no key update', stock),
+  category: rowLock<Category & Locked>(CATEGORIES, 'no key update'),
+  pet: rowLock<Pet & Locked>(PETS, 'update'),
+  order: rowLock<Order & Locked>(ORDERS, 'no key update', COLUMNS.orders),
+  inventory: rowLock<Inventory & Locked>(INVENTORY, 'no key update', stock),
 };

@@ -21,9 +21,24 @@ export abstract class Node {
   nodeId!: string;
 }
 
+@ObjectType({ simpleResolvers: true, description: 'The fields about the writes of an object.' })
+abstract class WrittenFields {
+  @Field(() => DateTime, nullable('When the object was created; null if that was before times were recorded.'))
+  createdAt?: Date | null;
+
+  @Field(() => DateTime, nullable('When the object was last written; null if that was before times were recorded.'))
+  updatedAt?: Date | null;
+
+  @Field(() => String, {
+    description:
+      'Changes with every write of the object. As `ifVersion`, it makes a change only if nobody else has changed the object. It is opaque, and not the `ETag` of REST.',
+  })
+  version?: string;
+}
+
 @JsonSchema({ required: ['id', 'name', 'categoryId'] })
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'A pet in the store.' })
-export class Pet {
+export class Pet extends WrittenFields {
   @Field(() => Id, { description: "The pet's unique identifier, assigned on creation." })
   id!: bigint;
 
@@ -53,7 +68,7 @@ export class Pet {
 }
 
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'A kind of pet.' })
-export class Category {
+export class Category extends WrittenFields {
   @Field(() => Id, { description: "The category's unique identifier, assigned on creation." })
   id!: bigint;
 
@@ -78,7 +93,7 @@ export class Category {
 
 @JsonSchema({ required: [] })
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'An order for a pet.' })
-export class Order {
+export class Order extends WrittenFields {
   @Field(() => Id, { description: "The order's unique identifier, assigned when the order is placed." })
   id!: bigint;
 
@@ -106,7 +121,7 @@ export class Order {
   description:
     'The inventory entry of one pet. It exists once the stock has been set. Until then, orders for the pet are not limited.',
 })
-export class InventoryItem {
+export class InventoryItem extends WrittenFields {
   @Field(() => Id, { description: 'ID of the pet that the entry tracks.' })
   petId!: bigint;
 

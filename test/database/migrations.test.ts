@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { DatabaseThread } from '../../src/database/embedded/database-thread';
 import { migrationsOnEmbedded } from '../../src/database/embedded/embedded';
@@ -204,3 +205,56 @@ test('a database of the previous version keeps its usage, and loses the table th
     await connection.rows("select requests::text, to_regclass('usage_flushes') as dropped from usage_days"),
   ).toEqual([{ requests: '7', dropped: null }]);
 });
+
+const TIMES = '20261128010000_times';
+/** Applies all migrations before the one that adds the times. */
+const migrateToVersionBefore = () => {
+  for (const name of readdirSync(MIGRATIONS_DIRECTORY).filter((each) => each < TIMES))
+    cpSync(join(MIGRATIONS_DIRECTORY, name), join(directory, name), { recursive: true });
+  return migrate(connection, directory);
+};
+
+test('rows of the previous version get no times until they are written, and instances of that version may write beside', async () => {
+  await migrateToVersionBefore();
+  await connection.script(
+    `insert into categories (name) values ('Dogs'); insert into pets (name, category_id) values ('Rex', 1)`,
+  );
+  const times = () => connection.rows('select created_at, updated_at from pets order by id');
+  const files = await connection.rows("select pg_relation_filenode('pets')::text as node");
+  await migrate(connection);
+  expect(await times()).toEqual([{ created_at: null, updated_at: null }]);
+  expect(await connection.rows("select pg_relation_filenode('pets')::text as node")).toEqual(files);
+
+  // The statements of the version before do not mention the times.
+  await connection.script(
+    `insert into pets (name, category_id) values ('Bello', 1); update pets set name = 'Rexi' where id = 1`,
+  );
+  expect(await times()).toEqual([
+    { created_at: null, updated_at: expect.any(Date) },
+    { created_at: expect.any(Date), updated_at: expect.any(Date) },
+  ]);
+});
+
+onPostgres(
+  'the migration that adds the times blocks no reads or writes while it waits for a long transaction',
+  async () => {
+    await migrateToVersionBefore();
+    await connection.script("insert into categories (name) values ('Dogs')");
+    const [long, other] = await Promise.all([connect(), connect()]);
+    await long.script('begin; select * from categories');
+    let isMigrated = false;
+    const migrating = migrate(connection).then(() => {
+      isMigrated = true;
+    });
+    for (let i = 0; i < 20; i++) {
+      const started = performance.now();
+      await other.script("insert into categories (name) values ('Cats')");
+      expect(performance.now() - started).toBeLessThan(2000);
+      await sleep(100);
+    }
+    expect(isMigrated).toBe(false);
+    await long.script('commit');
+    await migrating;
+    expect(await connection.rows('select count(created_at)::int as count from categories')).toEqual([{ count: 0 }]);
+  },
+);

@@ -53,10 +53,11 @@ test('rejected changes are not published', async () => {
 
 test('a deletion is published with the deleted row and the rows that it referred to', async () => {
   await gateway.data('mutation { a: removeInventory(petId: 2) { petId } b: deletePet(id: 2) { id } }');
-  const category = { id: 1n, name: 'Dogs', description: 'Loyal' };
-  const bello = { id: 2n, name: 'Bello', status: 'pending', categoryId: 1n, category };
+  const written = { createdAt: expect.any(Date), updatedAt: expect.any(Date), version: expect.any(String) };
+  const category = { id: 1n, name: 'Dogs', description: 'Loyal', ...written };
+  const bello = { id: 2n, name: 'Bello', status: 'pending', categoryId: 1n, category, ...written };
   expect(changes.map(({ before }) => before)).toEqual([
-    { petId: 2n, quantity: 10, status: 'pending', pet: bello },
+    { petId: 2n, quantity: 10, status: 'pending', pet: bello, ...written },
     bello,
   ]);
 });

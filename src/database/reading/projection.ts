@@ -1,6 +1,6 @@
 import { type FieldSelection, WHOLE_ROW } from './selection';
 import type { Values } from './statement-values';
-import { columnOrComputed, mostBytesOf, type Table } from './table';
+import { columnOrComputed, mostBytesOf, readWithRow, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and a function that nests the columns of joined rows. */
 export interface Projection {
@@ -95,13 +95,14 @@ function nest(name: string, idField: string, fields: readonly string[]) {
  * field is read only if it cannot be computed from the id.
  */
 function fieldsOf<Row>(
-  { columns, computed = {}, relations, idField }: Table<Row>,
+  { columns, computed, relations, idField }: Table<Row>,
   { fields, isWhole }: FieldSelection = WHOLE_ROW,
   needed: readonly string[] = [],
 ): string[] {
   const all = Object.keys(columns);
-  const read = Object.keys(computed).filter((name) => fields.has(name) && !computed[name]?.of);
-  if (isWhole) return [...all, ...read];
+  const others = readWithRow({ computed });
+  if (isWhole) return [...all, ...others];
+  const read = others.filter((name) => fields.has(name));
   const selected = Object.entries(relations).filter(([name]) => fields.has(name));
   const keys = new Set([idField, ...needed, ...selected.map(([, { field }]) => field)]);
   return [...all.filter((field) => fields.has(field) || keys.has(field)), ...read];

@@ -159,6 +159,21 @@ export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId
   return { nodeId: { sql: text, kind: 'enum', type: 'text', isNullable: false, of: (id) => encodeNodeId(type, id) } };
 }
 
+/**
+ * A computed field with the version of a row: a hash of all its columns. A row that is written has a time of its last update,
+ * which moves with every write, so no two states of a row have the same version.
+ */
+export function versionOf(table: string): Readonly<Record<'version', Computed>> {
+  return {
+    version: { sql: `hashtextextended(${table}::text, 0)::text`, kind: 'enum', type: 'text', isNullable: false },
+  };
+}
+
+/** The computed fields that must be read with their row, since they cannot be computed from its id. */
+export function readWithRow({ computed = {} }: Pick<Table<never>, 'computed'>): string[] {
+  return Object.keys(computed).filter((name) => !computed[name]?.of);
+}
+
 /** The SQL of a field's column. */
 export function columnOf({ name, columns }: Pick<Table<never>, 'name' | 'columns'>, field: string): string {
   const column = columns[field];

@@ -1,5 +1,5 @@
 import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import type { PageSelection, RowSelection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
@@ -8,6 +8,7 @@ import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { CategoryPageArgs, CategoryUpdate, NewCategory } from '../inputs';
 import { Category, CategoryConnection } from '../types';
+import { conditionOf, IfVersion } from '../written-fields';
 import type { CategoryService } from './category-service';
 
 @Resolver(() => Category)
@@ -38,27 +39,37 @@ export class CategoryResolver {
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Category, nullable('Adds a category.'))
-  createCategory(@Input(NewCategory, 'The category to create.') input: NewCategory, @Ctx() { session }: Context) {
-    return this.categories.create(session, input);
+  createCategory(
+    @Input(NewCategory, 'The category to create.') input: NewCategory,
+    @Ctx() { session }: Context,
+    @Selected() selection: FieldSelection,
+  ) {
+    return this.categories.create(session, input, selection);
   }
 
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED')
   @Mutation(() => Category, nullable('Updates the given fields of a category; other fields keep their values.'))
   updateCategory(
     @IdOf('category') id: bigint,
     @Input(CategoryUpdate) input: CategoryUpdate,
+    @IfVersion() ifVersion: string | null | undefined,
     @Ctx() { session, request }: Context,
+    @Selected() selection: FieldSelection,
   ) {
-    return this.categories.update(session, id, input, request.precondition);
+    return this.categories.update(session, id, input, conditionOf(request, ifVersion), selection);
   }
 
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('NOT_FOUND', 'CATEGORY_NOT_EMPTY')
+  @Errors('NOT_FOUND', 'PRECONDITION_FAILED', 'CATEGORY_NOT_EMPTY')
   @Mutation(() => Category, nullable('Deletes a category that has no pets. Returns the deleted category.'))
-  deleteCategory(@IdOf('category') id: bigint, @Ctx() { session, request }: Context) {
-    return this.categories.delete(session, id, request.precondition);
+  deleteCategory(
+    @IdOf('category') id: bigint,
+    @IfVersion() ifVersion: string | null | undefined,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.categories.delete(session, id, conditionOf(request, ifVersion));
   }
 }

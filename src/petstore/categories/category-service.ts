@@ -1,23 +1,24 @@
 import type { Session, Transaction } from '../../database/database';
 import { COLUMNS } from '../../database/generated/columns';
 import { selectOne } from '../../database/reading/select';
-import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
-import { statement } from '../../database/statement';
+import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
-import { CATEGORIES, type CategoryRow, LOCK } from '../model';
+import { CATEGORIES, type CategoryRow, LOCK, type Written } from '../model';
+import { insertion, withVersion } from '../written-fields';
 
 // As in pets/pet-service.ts, uses a prepared statement, which costs less than Prisma's `create`.
-const { id: ID, ...columns } = COLUMNS.categories;
+const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.categories;
 const CATEGORY_ROW = newRow(columns);
-const INSERT_CATEGORY = statement(
+const INSERT_CATEGORY = insertion(
+  CATEGORIES,
   `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values}) returning ${ID.sql}`,
 );
-type InsertedCategory = Pick<CategoryRow, 'id'>;
+type InsertedCategory = Pick<CategoryRow, 'id'> & Written;
 
 /** Reads and writes categories, the kinds of pets. */
 export class CategoryService {
@@ -36,28 +37,37 @@ export class CategoryService {
   }
 
   /** @throws ProblemError `BAD_USER_INPUT`. */
-  async create(session: Session, input: NewCategory): Promise<CategoryRow> {
+  async create(session: Session, input: NewCategory, selection?: FieldSelection): Promise<CategoryRow> {
     const { name, description = null } = checkInput(NewCategory, input);
     const category = { name, description };
     const values = CATEGORY_ROW.fields.map((field) => category[field]);
-    const [inserted] = await session.write<InsertedCategory>(INSERT_CATEGORY, values);
+    const [inserted] = await session.write<InsertedCategory>(INSERT_CATEGORY(selection), values);
     return { ...(inserted as InsertedCategory), ...category };
   }
 
   /** @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
-  async update(session: Session, id: bigint, input: CategoryUpdate, precondition?: Precondition): Promise<CategoryRow> {
+  async update(
+    session: Session,
+    id: bigint,
+    input: CategoryUpdate,
+    precondition?: Precondition,
+    selection?: FieldSelection,
+  ): Promise<CategoryRow> {
     const data = checkInput(CategoryUpdate, input);
     return session.transaction(async (tx) => {
-      await lockCategory(tx, id, precondition);
-      return tx.prisma.category.update({ where: { id }, data });
+      const { name } = await lockCategory(tx, id, precondition);
+      // Without a value Prisma would write nothing, so the version would stay.
+      const updated = await tx.prisma.category.update({ where: { id }, data: { name, ...data } });
+      return withVersion<CategoryRow>(tx, CATEGORIES, updated, selection);
     });
   }
 
   /** @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`, `CATEGORY_NOT_EMPTY`. */
   async delete(session: Session, id: bigint, precondition?: Precondition): Promise<CategoryRow> {
     const write = session.transaction(async (tx) => {
-      await lockCategory(tx, id, precondition);
-      return tx.prisma.category.delete({ where: { id } });
+      const category = await lockCategory(tx, id, precondition);
+      await tx.prisma.category.delete({ where: { id } });
+      return category;
     });
     return refusing(write, {
       'foreign-key': () =>
@@ -67,8 +77,9 @@ export class CategoryService {
 }
 
 /** Locks a category until the transaction ends. @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`. */
-async function lockCategory(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<void> {
+async function lockCategory(tx: Transaction, id: bigint, precondition?: Precondition): Promise<CategoryRow> {
   const category = await lockRow(tx, LOCK.category, id);
   if (!category) throw notFound('Category', id);
   await requireUnchanged(precondition, `Category ${id}`, () => category);
+  return category;
 }

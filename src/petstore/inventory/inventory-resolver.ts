@@ -1,5 +1,5 @@
 import { Arg, Args, Ctx, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { PageSelection, RowSelection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope, Stability } from '../../graphql/directives';
@@ -8,6 +8,7 @@ import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { InventoryPageArgs, InventoryUpdate } from '../inputs';
 import { InventoryItem, InventoryItemConnection } from '../types';
+import { conditionOf, IfVersion } from '../written-fields';
 import type { InventoryService } from './inventory-service';
 
 @Resolver(() => InventoryItem)
@@ -36,14 +37,16 @@ export class InventoryResolver {
 
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED')
   @Mutation(() => InventoryItem, nullable("Sets a pet's stock, which is tracked from then on."))
   setInventory(
     @IdOf('pet', 'petId') petId: bigint,
     @Input(InventoryUpdate, 'The new stock.') input: InventoryUpdate,
+    @IfVersion() ifVersion: string | null | undefined,
     @Ctx() { session, request }: Context,
+    @Selected() selection: FieldSelection,
   ) {
-    return this.stock.set(session, petId, input, request.precondition);
+    return this.stock.set(session, petId, input, conditionOf(request, ifVersion), selection);
   }
 
   @RateLimited()
@@ -60,16 +63,21 @@ export class InventoryResolver {
     @Arg('by', () => Int, { description: 'The number of units to add; negative to take units. It must not be 0.' })
     by: number,
     @Ctx() { session }: Context,
+    @Selected() selection: FieldSelection,
   ) {
-    return this.stock.adjust(session, petId, by);
+    return this.stock.adjust(session, petId, by, selection);
   }
 
   @Stability('BETA')
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('NOT_FOUND')
+  @Errors('NOT_FOUND', 'PRECONDITION_FAILED')
   @Mutation(() => InventoryItem, nullable("Stops tracking a pet's stock. Returns the deleted entry."))
-  removeInventory(@IdOf('pet', 'petId') petId: bigint, @Ctx() { session, request }: Context) {
-    return this.stock.remove(session, petId, request.precondition);
+  removeInventory(
+    @IdOf('pet', 'petId') petId: bigint,
+    @IfVersion() ifVersion: string | null | undefined,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.stock.remove(session, petId, conditionOf(request, ifVersion));
   }
 }

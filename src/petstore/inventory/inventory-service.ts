@@ -1,7 +1,7 @@
 import type { Session, Transaction } from '../../database/database';
 import type { Inventory } from '../../database/generated/client';
-import { selectOne } from '../../database/reading/select';
-import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
+import { selectByIds, selectOne } from '../../database/reading/select';
+import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow } from '../../database/writing';
 import {
   badInput,
@@ -17,7 +17,8 @@ import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { exceedsStock, PetstoreError } from '../errors';
 import { type InventoryFilter, InventoryUpdate } from '../inputs';
-import { announceChange, INVENTORY, type InventoryRow, LOCK } from '../model';
+import { announceChange, INVENTORY, type InventoryRow, LOCK, PETS, type PetRow } from '../model';
+import { withCategory } from '../pets/pet-service';
 
 /** Reads and writes the stock of pets. A pet has an inventory entry while its stock is tracked. */
 export class InventoryService {
@@ -44,18 +45,18 @@ export class InventoryService {
     petId: bigint,
     input: InventoryUpdate,
     precondition?: Precondition,
+    selection?: FieldSelection,
   ): Promise<InventoryRow> {
     const { quantity } = checkInput(InventoryUpdate, input);
     const write = session.transaction(async (tx) => {
       const data = { petId, quantity };
       if (precondition) {
         const isThere = await lockRow(tx, LOCK.inventory, petId);
-        await requireUnchanged(precondition, itemOf(petId), () => (isThere ? findItem(tx, petId) : noItem(tx, petId)));
+        await requireUnchanged(precondition, itemOf(petId), () => (isThere ? readItem(tx, petId) : noItem(tx, petId)));
       }
       const isNew = await setOrCreate(tx, data);
-      const { status } = await tx.prisma.pet.findUniqueOrThrow({ where: { id: petId } });
       announceChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
-      return { ...data, status };
+      return readItem(tx, petId, selection);
     });
     return refusing(write, { 'foreign-key': () => notFound('Pet', petId) });
   }
@@ -64,7 +65,7 @@ export class InventoryService {
    * Adds units to the tracked stock of a pet, or takes units if the number is negative.
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND` if the stock is not tracked, `INSUFFICIENT_STOCK`.
    */
-  async adjust(session: Session, petId: bigint, by: number): Promise<InventoryRow> {
+  async adjust(session: Session, petId: bigint, by: number, selection?: FieldSelection): Promise<InventoryRow> {
     if (by === 0) throw badInput({ path: 'by', message: 'must not be 0', rule: 'OUT_OF_RANGE' });
     return session.transaction(async (tx) => {
       const item = await lockRow(tx, LOCK.inventory, petId);
@@ -75,13 +76,9 @@ export class InventoryService {
         throw new PetstoreError('INSUFFICIENT_STOCK', message, [{ path: 'by', ...exceedsStock(item.quantity) }]);
       }
       if (quantity > MAX_INT32) throw badInput({ path: 'by', ...tooManyUnits(MAX_INT32 - item.quantity) });
-      const { pet, ...adjusted } = await tx.prisma.inventory.update({
-        where: { petId },
-        data: { quantity },
-        include: { pet: true },
-      });
+      await tx.prisma.inventory.update({ where: { petId }, data: { quantity }, select: { petId: true } });
       announceChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
-      return { ...adjusted, status: pet.status };
+      return readItem(tx, petId, selection);
     });
   }
 
@@ -91,13 +88,12 @@ export class InventoryService {
    */
   async remove(session: Session, petId: bigint, precondition?: Precondition): Promise<InventoryRow> {
     return session.transaction(async (tx) => {
-      if (!(await lockRow(tx, LOCK.inventory, petId))) throw untracked(petId);
-      await requireUnchanged(precondition, itemOf(petId), () => findItem(tx, petId));
-      const removed = await tx.prisma.inventory.delete({
-        where: { petId },
-        include: { pet: { include: { category: true } } },
-      });
-      const before = { ...removed, status: removed.pet.status };
+      const item = await lockRow(tx, LOCK.inventory, petId);
+      if (!item) throw untracked(petId);
+      const pet = (await selectByIds(tx, PETS, [petId])).get(petId) as PetRow;
+      const before = { ...item, status: pet.status, pet: await withCategory(tx, pet) };
+      await requireUnchanged(precondition, itemOf(petId), () => before);
+      await tx.prisma.inventory.delete({ where: { petId } });
       announceChange(tx, { topic: 'inventory', kind: 'DELETED', id: petId, before });
       return before;
     });
@@ -118,9 +114,9 @@ function itemOf(petId: bigint): string {
   return `The stock of pet ${petId}`;
 }
 
-async function findItem({ prisma }: Transaction, petId: bigint): Promise<InventoryRow> {
-  const { pet, ...item } = await prisma.inventory.findUniqueOrThrow({ where: { petId }, include: { pet: true } });
-  return { ...item, status: pet.status };
+/** Reads an entry that exists, since the transaction has locked or written it. */
+async function readItem(tx: Transaction, petId: bigint, selection?: FieldSelection): Promise<InventoryRow> {
+  return (await selectByIds(tx, INVENTORY, [petId], selection)).get(petId) as InventoryRow;
 }
 
 /**
@@ -137,7 +133,10 @@ async function noItem({ prisma }: Transaction, petId: bigint): Promise<null> {
  * other transactions may create or delete the entry in between. An upsert would not report whether the entry is new.
  * @returns whether the entry is new.
  */
-async function setOrCreate({ prisma: { inventory } }: Transaction, data: Inventory): Promise<boolean> {
+async function setOrCreate(
+  { prisma: { inventory } }: Transaction,
+  data: Pick<Inventory, 'petId' | 'quantity'>,
+): Promise<boolean> {
   const { petId, quantity } = data;
   for (;;) {
     const updated = await inventory.updateMany({ where: { petId }, data: { quantity } });

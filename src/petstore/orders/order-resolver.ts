@@ -1,5 +1,5 @@
 import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import type { PageSelection, RowSelection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
@@ -8,6 +8,7 @@ import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { NewOrder, OrderPageArgs, OrderUpdate } from '../inputs';
 import { Order, OrderConnection } from '../types';
+import { conditionOf, IfVersion } from '../written-fields';
 import type { OrderService } from './order-service';
 
 @Resolver(() => Order)
@@ -43,33 +44,54 @@ export class OrderResolver {
       'Places an order. If the stock of the pet is tracked, the ordered units are taken from it at once; if there are too few, the order is rejected with `INSUFFICIENT_STOCK`.',
     ),
   )
-  placeOrder(@Input(NewOrder, 'The order to place.') input: NewOrder, @Ctx() { session }: Context) {
-    return this.orders.place(session, input);
+  placeOrder(
+    @Input(NewOrder, 'The order to place.') input: NewOrder,
+    @Ctx() { session }: Context,
+    @Selected() selection: FieldSelection,
+  ) {
+    return this.orders.place(session, input, selection);
   }
 
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE')
+  @Errors(
+    'BAD_USER_INPUT',
+    'NOT_FOUND',
+    'PRECONDITION_FAILED',
+    'INSUFFICIENT_STOCK',
+    'ORDER_COMPLETE',
+    'UNKNOWN_REFERENCE',
+  )
   @Mutation(
     () => Order,
     nullable(
       'Updates the given fields of an order; other fields keep their values. If the pet or quantity changes, the reserved stock is adjusted. The pet and quantity of a complete order cannot change.',
     ),
   )
-  updateOrder(@IdOf('order') id: bigint, @Input(OrderUpdate) input: OrderUpdate, @Ctx() { session, request }: Context) {
-    return this.orders.update(session, id, input, request.precondition);
+  updateOrder(
+    @IdOf('order') id: bigint,
+    @Input(OrderUpdate) input: OrderUpdate,
+    @IfVersion() ifVersion: string | null | undefined,
+    @Ctx() { session, request }: Context,
+    @Selected() selection: FieldSelection,
+  ) {
+    return this.orders.update(session, id, input, conditionOf(request, ifVersion), selection);
   }
 
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('NOT_FOUND')
+  @Errors('NOT_FOUND', 'PRECONDITION_FAILED')
   @Mutation(
     () => Order,
     nullable(
       'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
     ),
   )
-  cancelOrder(@IdOf('order') id: bigint, @Ctx() { session, request }: Context) {
-    return this.orders.cancel(session, id, request.precondition);
+  cancelOrder(
+    @IdOf('order') id: bigint,
+    @IfVersion() ifVersion: string | null | undefined,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.orders.cancel(session, id, conditionOf(request, ifVersion));
   }
 }

@@ -1,9 +1,8 @@
-import type { Session, Transaction, Written } from '../../database/database';
+import type { Written as OnWritten, Session, Transaction } from '../../database/database';
 import type { Order } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
-import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
-import { statement } from '../../database/statement';
+import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, lockRows, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
@@ -11,16 +10,19 @@ import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { exceedsStock, PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
-import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
+import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow, type Written } from '../model';
+import { insertion, withVersion } from '../written-fields';
 
 const NOTHING = { petId: null, quantity: null };
 
-const { id: ID, reserved: RESERVED, ...columns } = COLUMNS.orders;
+const { id: ID, reserved: RESERVED, createdAt: _, updatedAt: __, ...columns } = COLUMNS.orders;
 const ORDER_ROW = newRow(columns);
 const { petId: OF_PET, quantity: UNITS } = ORDER_ROW.parameters;
 // One statement checks the stock, reduces it and inserts the order. The update locks the inventory row, so a concurrent
 // order for the same pet waits, and then checks the remaining quantity.
-const INSERT_ORDER = statement(`with taken as (
+const INSERT_ORDER = insertion(
+  ORDERS,
+  `with taken as (
   update inventory set quantity = quantity - ${UNITS} where pet_id = ${OF_PET} and quantity >= ${UNITS} returning pet_id
 )
 insert into orders (${ORDER_ROW.names}, reserved)
@@ -28,8 +30,10 @@ select ${ORDER_ROW.values}, case when exists (select from taken) then ${UNITS} e
 where exists (select from taken)
    or ${OF_PET} is null or ${UNITS} is null
    or not exists (select from inventory where pet_id = ${OF_PET})
-returning ${ID.sql}, ${RESERVED.sql}`);
-type InsertedOrder = Pick<Order, 'id' | 'reserved'>;
+returning ${ID.sql}, ${RESERVED.sql}`,
+);
+type InsertedOrder = Pick<Order, 'id' | 'reserved'> & Written;
+type OrderData = Pick<Order, keyof typeof columns>;
 
 /** Reads and writes orders. Orders reserve stock. Cancelling an order returns its stock unless the order is complete. */
 export class OrderService {
@@ -51,10 +55,10 @@ export class OrderService {
    * Places an order. If the pet's stock is tracked, the units are taken from it in the same statement.
    * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
-  async place(session: Session, input: NewOrder): Promise<OrderRow> {
+  async place(session: Session, input: NewOrder, selection?: FieldSelection): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NewOrder, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false };
-    const write = insertOrder(session, order, ([placed], changes) => {
+    const write = insertOrder(session, order, selection, ([placed], changes) => {
       if (!placed) return;
       announceChange(changes, { topic: 'order', kind: 'CREATED', id: placed.id });
       if (petId !== null && placed.reserved > 0)
@@ -62,7 +66,8 @@ export class OrderService {
     });
     const placed = await refusing(write, unknownPet(petId));
     if (!placed) throw insufficientStock(order, await stockBelow(session, order));
-    return { id: placed.id, ...order };
+    const { reserved: ___, ...row } = placed;
+    return { ...row, ...order };
   }
 
   /**
@@ -70,7 +75,13 @@ export class OrderService {
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `ORDER_COMPLETE`, `UNKNOWN_REFERENCE`,
    * `INSUFFICIENT_STOCK`.
    */
-  async update(session: Session, id: bigint, input: OrderUpdate, precondition?: Precondition): Promise<OrderRow> {
+  async update(
+    session: Session,
+    id: bigint,
+    input: OrderUpdate,
+    precondition?: Precondition,
+    selection?: FieldSelection,
+  ): Promise<OrderRow> {
     const data = checkInput(OrderUpdate, input);
     const write = session.transaction(async (tx) => {
       const order = await lockOrder(tx, id, precondition);
@@ -90,7 +101,7 @@ export class OrderService {
       });
       const before = { petId: order.petId, complete: order.complete };
       announceChange(tx, { topic: 'order', kind: 'UPDATED', id, before });
-      return updated;
+      return withVersion<OrderRow>(tx, ORDERS, updated, selection);
     });
     return refusing(write, unknownPet(data.petId));
   }
@@ -124,7 +135,7 @@ async function stockBelow(
  * Reads and locks an order.
  * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`.
  */
-async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition | undefined): Promise<Order> {
+async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition | undefined) {
   const order = await lockRow(tx, LOCK.order, id);
   if (!order) throw notFound('Order', id);
   await requireUnchanged(precondition, `Order ${id}`, () => order);
@@ -172,16 +183,17 @@ function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'
 
 /**
  * Inserts an order. If the pet's stock is tracked, takes the order's units from it.
- * @param written see {@link Session.write}.
+ * @param announce see {@link Session.write}.
  * @returns `undefined`, without changing anything, if the stock is too small.
  */
 async function insertOrder(
   session: Session,
-  order: Omit<Order, 'id' | 'reserved'>,
-  written: Written<InsertedOrder>,
+  order: OrderData,
+  selection: FieldSelection | undefined,
+  announce: OnWritten<InsertedOrder>,
 ): Promise<InsertedOrder | undefined> {
   const values = ORDER_ROW.fields.map((field) => order[field]);
-  const insert = () => session.write<InsertedOrder>(INSERT_ORDER, values, written);
+  const insert = () => session.write<InsertedOrder>(INSERT_ORDER(selection), values, announce);
   const [placed] = await insert();
   // If no order was inserted, the stock may be too small. But the inventory row or the pet may also have been deleted while
   // the statement waited for the lock. Then the second attempt succeeds, or fails because the pet is missing.

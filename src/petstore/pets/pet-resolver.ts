@@ -1,5 +1,5 @@
 import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import type { PageSelection, RowSelection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
@@ -8,6 +8,7 @@ import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { NewPet, PetPageArgs, PetUpdate } from '../inputs';
 import { Pet, PetConnection } from '../types';
+import { conditionOf, IfVersion } from '../written-fields';
 import type { PetService } from './pet-service';
 
 @Resolver(() => Pet)
@@ -34,26 +35,40 @@ export class PetResolver {
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
   @Mutation(() => Pet, nullable('Adds a pet to the store.'))
-  createPet(@Input(NewPet, 'The pet to create.') input: NewPet, @Ctx() { session }: Context) {
-    return this.pets.create(session, input);
+  createPet(
+    @Input(NewPet, 'The pet to create.') input: NewPet,
+    @Ctx() { session }: Context,
+    @Selected() selection: FieldSelection,
+  ) {
+    return this.pets.create(session, input, selection);
   }
 
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'UNKNOWN_REFERENCE')
+  @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE')
   @Mutation(() => Pet, nullable('Updates the given fields of a pet; other fields keep their values.'))
-  updatePet(@IdOf('pet') id: bigint, @Input(PetUpdate) input: PetUpdate, @Ctx() { session, request }: Context) {
-    return this.pets.update(session, id, input, request.precondition);
+  updatePet(
+    @IdOf('pet') id: bigint,
+    @Input(PetUpdate) input: PetUpdate,
+    @IfVersion() ifVersion: string | null | undefined,
+    @Ctx() { session, request }: Context,
+    @Selected() selection: FieldSelection,
+  ) {
+    return this.pets.update(session, id, input, conditionOf(request, ifVersion), selection);
   }
 
   @RateLimited()
   @RequiresScope('WRITE')
-  @Errors('NOT_FOUND', 'PET_HAS_ORDERS')
+  @Errors('NOT_FOUND', 'PRECONDITION_FAILED', 'PET_HAS_ORDERS')
   @Mutation(
     () => Pet,
     nullable('Deletes a pet and its inventory entry. The pet must have no orders. Returns the deleted pet.'),
   )
-  deletePet(@IdOf('pet') id: bigint, @Ctx() { session, request }: Context) {
-    return this.pets.delete(session, id, request.precondition);
+  deletePet(
+    @IdOf('pet') id: bigint,
+    @IfVersion() ifVersion: string | null | undefined,
+    @Ctx() { session, request }: Context,
+  ) {
+    return this.pets.delete(session, id, conditionOf(request, ifVersion));
   }
 }

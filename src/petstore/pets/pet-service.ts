@@ -1,22 +1,26 @@
-import type { Session, Written } from '../../database/database';
+import type { Written as OnWritten, Session } from '../../database/database';
 import type { Pet } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
-import { selectOne } from '../../database/reading/select';
-import type { JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
-import { statement } from '../../database/statement';
+import { selectByIds, selectOne } from '../../database/reading/select';
+import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, newRow } from '../../database/writing';
 import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
-import { announceChange, LOCK, PETS, type PetRow } from '../model';
+import { announceChange, CATEGORIES, LOCK, PETS, type PetRow, type Written } from '../model';
+import { insertion, withVersion } from '../written-fields';
 
 // Uses a prepared statement, which costs much less CPU time than Prisma's `create`.
-const { id: ID, ...columns } = COLUMNS.pets;
+const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.pets;
 const PET_ROW = newRow(columns);
-const INSERT_PET = statement(`insert into pets (${PET_ROW.names}) values (${PET_ROW.values}) returning ${ID.sql}`);
-type InsertedPet = Pick<Pet, 'id'>;
+const INSERT_PET = insertion(
+  PETS,
+  `insert into pets (${PET_ROW.names}) values (${PET_ROW.values}) returning ${ID.sql}`,
+);
+type InsertedPet = Pick<Pet, 'id'> & Written;
+type PetData = Pick<Pet, keyof typeof columns>;
 
 /** Reads and writes pets. */
 export class PetService {
@@ -38,9 +42,9 @@ export class PetService {
    * Creates a pet. Its status is `available` unless the input sets a different status.
    * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`.
    */
-  async create(session: Session, input: NewPet): Promise<PetRow> {
+  async create(session: Session, input: NewPet, selection?: FieldSelection): Promise<PetRow> {
     const { name, status, categoryId } = checkInput(NewPet, input);
-    const write = insertPet(session, { name, status: status ?? 'available', categoryId });
+    const write = insertPet(session, { name, status: status ?? 'available', categoryId }, selection);
     return refusing(write, unknownCategory(categoryId));
   }
 
@@ -48,16 +52,23 @@ export class PetService {
    * Changes only the fields that the input contains.
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`, `UNKNOWN_REFERENCE`.
    */
-  async update(session: Session, id: bigint, input: PetUpdate, precondition?: Precondition): Promise<PetRow> {
+  async update(
+    session: Session,
+    id: bigint,
+    input: PetUpdate,
+    precondition?: Precondition,
+    selection?: FieldSelection,
+  ): Promise<PetRow> {
     const data = checkInput(PetUpdate, input);
     const write = session.transaction(async (tx) => {
       const pet = await lockRow(tx, LOCK.pet, id);
       if (!pet) throw notFound('Pet', id);
       await requireUnchanged(precondition, `Pet ${id}`, () => pet);
-      const updated = await tx.prisma.pet.update({ where: { id }, data });
+      // Without a value Prisma would write nothing, so the version would stay.
+      const updated = await tx.prisma.pet.update({ where: { id }, data: { status: pet.status, ...data } });
       const before = { status: pet.status, categoryId: pet.categoryId };
       announceChange(tx, { topic: 'pet', kind: 'UPDATED', id, before });
-      return updated;
+      return withVersion<PetRow>(tx, PETS, updated, selection);
     });
     return refusing(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
   }
@@ -68,20 +79,18 @@ export class PetService {
    */
   async delete(session: Session, id: bigint, precondition?: Precondition): Promise<PetRow> {
     const write = session.transaction(async (tx) => {
-      await lockRow(tx, LOCK.inventory, id);
-      const locked = await lockRow(tx, LOCK.pet, id);
-      if (!locked) throw notFound('Pet', id);
-      await requireUnchanged(precondition, `Pet ${id}`, () => locked);
-      const { inventory, ...pet } = await tx.prisma.pet.delete({
-        where: { id },
-        include: { category: true, inventory: true },
-      });
-      announceChange(tx, { topic: 'pet', kind: 'DELETED', id, before: pet });
+      const inventory = await lockRow(tx, LOCK.inventory, id);
+      const pet = await lockRow(tx, LOCK.pet, id);
+      if (!pet) throw notFound('Pet', id);
+      await requireUnchanged(precondition, `Pet ${id}`, () => pet);
+      const last = await withCategory(tx, pet);
+      await tx.prisma.pet.delete({ where: { id } });
+      announceChange(tx, { topic: 'pet', kind: 'DELETED', id, before: last });
       if (inventory) {
-        const before = { ...inventory, status: pet.status, pet };
+        const before = { ...inventory, status: pet.status, pet: last };
         announceChange(tx, { topic: 'inventory', kind: 'DELETED', id, before });
       }
-      return pet;
+      return last;
     });
     return refusing(write, {
       'foreign-key': () => new PetstoreError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
@@ -89,7 +98,12 @@ export class PetService {
   }
 }
 
-const announceCreated: Written<InsertedPet> = ([pet], changes) => {
+/** Adds the category of a pet, for the event of a deletion. Subscribers may get the event when the category is gone. */
+export async function withCategory(session: Session, pet: PetRow): Promise<PetRow> {
+  return { ...pet, category: (await selectByIds(session, CATEGORIES, [pet.categoryId])).get(pet.categoryId) };
+}
+
+const announceCreated: OnWritten<InsertedPet> = ([pet], changes) => {
   if (pet) announceChange(changes, { topic: 'pet', kind: 'CREATED', id: pet.id });
 };
 
@@ -98,8 +112,8 @@ function unknownCategory(id: bigint) {
 }
 
 /** Inserts a pet. The foreign key is violated if the category does not exist. */
-async function insertPet(session: Session, pet: Omit<Pet, 'id'>): Promise<Pet> {
+async function insertPet(session: Session, pet: PetData, selection?: FieldSelection): Promise<PetRow> {
   const values = PET_ROW.fields.map((field) => pet[field]);
-  const [inserted] = await session.write(INSERT_PET, values, announceCreated);
+  const [inserted] = await session.write(INSERT_PET(selection), values, announceCreated);
   return { ...(inserted as InsertedPet), ...pet };
 }

@@ -1,0 +1,55 @@
+import { Arg } from 'type-graphql';
+import type { Session, Statement } from '../database/database';
+import { selectByIds } from '../database/reading/select';
+import { type FieldSelection, NOTHING } from '../database/reading/selection';
+import { columnOrComputed, type Table } from '../database/reading/table';
+import { statement } from '../database/statement';
+import type { Precondition } from '../errors/errors';
+import { nullable } from '../graphql/directives';
+import type { Written } from './model';
+
+const FIELDS: readonly (keyof Written)[] = ['createdAt', 'updatedAt', 'version'];
+const VERSION: FieldSelection = { kind: 'fields', fields: new Map([['version', NOTHING]]) };
+
+/**
+ * Returns the statement that inserts a row. It returns the fields of {@link Written} only if they are selected.
+ * @param insert SQL that ends with a RETURNING clause.
+ */
+export function insertion<Row>(table: Table<Row>, insert: string): (selection?: FieldSelection) => Statement {
+  const written = FIELDS.map((field) => `${columnOrComputed(table, field).sql} as "${field}"`);
+  const short = statement(insert);
+  const whole = statement(`${insert}, ${written.join(', ')}`);
+  return ({ fields, isWhole } = NOTHING) => (isWhole || FIELDS.some((field) => fields.has(field)) ? whole : short);
+}
+
+/** Adds the version to a row that the transaction has written, if it is selected. Read later, it might be of another write. */
+export async function withVersion<Row extends Written>(
+  transaction: Session,
+  table: Table<Row>,
+  row: Row,
+  { fields, isWhole }: FieldSelection = NOTHING,
+): Promise<Row> {
+  if (!isWhole && !fields.has('version')) return row;
+  const id = table.idOf(row);
+  const version = (await selectByIds(transaction, table, [id], VERSION)).get(id)?.version;
+  return { ...row, version };
+}
+
+/** The argument of a change that makes it conditional. */
+export const IfVersion = () =>
+  Arg(
+    'ifVersion',
+    () => String,
+    nullable(
+      'Makes the change only if the `version` of the object is still this one; otherwise the error is `PRECONDITION_FAILED`.',
+    ),
+  );
+
+/** The condition of a change: that of `ifVersion`, or that of the request. */
+export function conditionOf(
+  { precondition }: { readonly precondition?: Precondition },
+  ifVersion: string | null | undefined,
+): Precondition | undefined {
+  if (ifVersion == null) return precondition;
+  return (current) => ((current as Written | null)?.version === ifVersion ? undefined : 'ifVersion');
+}
