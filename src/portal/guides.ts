@@ -49,7 +49,7 @@ export const REST_REFERENCE: Entry = {
 /** The pages of the documentation in order, by group. A string is the name of a Markdown file in docs/. */
 const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry)[]])[] = [
   ['Begin', ['getting-started']],
-  ['GraphQL clients', ['graphql-clients', 'relay', 'live-events', 'trusted-documents', 'federation']],
+  ['GraphQL clients', ['graphql-clients', 'react', 'relay', 'live-events', 'trusted-documents', 'federation']],
   ['REST clients', ['rest-clients', REST_REFERENCE]],
   ['Any client', ['idempotency', 'error-handling', 'errors', 'deprecation']],
   ['Keys and limits', ['keys', 'limits', 'usage', 'bounds']],
@@ -60,6 +60,7 @@ const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry
 export const SYNONYMS: Readonly<Record<string, string>> = {
   '/docs/rest': 'postman insomnia swagger playground',
   '/docs/graphql-clients': 'pagination paginate paging infinite scroll filter filtering sorting order by',
+  '/docs/react': 'next.js usequery hooks optimistic ssr hydration tanstack form frontend',
   '/docs/rest-clients': 'pagination paginate paging filter filtering sorting sdk optimistic locking',
   '/docs/live-events': 'webhook websocket sse realtime push notifications',
   '/docs/trusted-documents': 'persisted queries allowlist',

@@ -3,7 +3,7 @@ import Prism from 'prismjs';
 import loadLanguages from 'prismjs/components/index.js';
 
 loadLanguages.silent = true;
-loadLanguages(['bash', 'graphql', 'http', 'javascript', 'json', 'sql', 'typescript', 'yaml']);
+loadLanguages(['bash', 'graphql', 'http', 'javascript', 'json', 'sql', 'tsx', 'yaml']);
 
 /** A section of a page: a heading, and the text up to the next heading. */
 export interface Section {

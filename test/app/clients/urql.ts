@@ -6,7 +6,7 @@ import { key, report, url } from './run.js';
 const client = new Client({
   url: `${url}/graphql`,
   exchanges: [cacheExchange, fetchExchange],
-  preferGetMethod: 'within-url-limit',
+  preferGetMethod: false,
   fetch: patientFetch,
   fetchOptions: { headers: { 'x-api-key': key } },
 });
