@@ -63,7 +63,12 @@ export function holdWhatWasHeard(): void {
 function answersHeard(): RestAnswer[] {
   const heard = [...connections.values(), ...closed];
   closed = [];
-  return heard.flatMap((connection) => connection.take());
+  return heard.flatMap((connection) => connection.take()).filter((answer) => !isFromProxy(answer));
+}
+
+/** Whether a proxy has changed the response. The gateway's own response is heard on the connection of the proxy. */
+function isFromProxy({ headers }: RestAnswer): boolean {
+  return ['server', 'via', 'content-encoding'].some((name) => name in headers);
 }
 
 function onClient(message: unknown): void {
