@@ -35,8 +35,8 @@ const GROUPS = [
   ],
   [
     'Callers',
-    /^(ANONYMOUS_ACCESS|ADMIN_API_KEY|TRUST_PROXY|CORS_ORIGINS|BAN_)/,
-    'More in [keys](keys.md) and [bans](limits.md#bans).',
+    /^(ANONYMOUS_ACCESS|ADMIN_API_KEY|JWT_|TRUST_PROXY|CORS_ORIGINS|BAN_)/,
+    'More in [keys](keys.md), [sign in users](sign-in.md) and [bans](limits.md#bans).',
   ],
   [
     'GraphQL',
@@ -50,7 +50,9 @@ const GROUPS = [
 /** What a setting takes, by how it is read. */
 const TAKES = [
   [/^integer\((.+), (.+)\)$/, (low, high) => `${number(low)} to ${number(high)}`],
-  [/^oneOf\((.+)\)$/, (values) => values.replaceAll("'", '`')],
+  [/^(?:oneOf|word)\((.+)\)$/, (values) => values.replaceAll("'", '`')],
+  [/^userScopes$/, () => '`READ`, `ORDER`, `WRITE`, with spaces; or `none`'],
+  [/^trustedUrl$/, () => 'a URL with https'],
   [/^flag$/, () => '`true`, `false`'],
   [/^postgres/, () => 'a `postgresql://` URL'],
   [/^redis/, () => 'a `redis://` URL'],
@@ -110,7 +112,7 @@ function takes(parser) {
 function byDefault(text) {
   if (text === 'undefined') return '';
   if (/^[\d_]+$/.test(text)) return number(text);
-  return `\`${text.replace(/^resolve\('(.*)'\)$/, './$1').replace(/^'(.*)'$/, '$1')}\``;
+  return `\`${text.replace(/^resolve\('(.*)'\)$/, './$1').replace(/^(?:userScopes\()?'(.*)'\)?$/, '$1')}\``;
 }
 
 /** What is written, by file. */

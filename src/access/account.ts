@@ -5,8 +5,10 @@ import { PLANS, type Plan, type Quota } from '../rate-limit/plans';
 /** A caller with its plan. */
 export interface Account extends Caller {
   readonly plan: Plan;
-  /** The request's API key; `undefined` for anonymous callers. */
+  /** The request's API key; `undefined` for end users and anonymous callers. */
   readonly apiKey?: StoredKey;
+  /** The `sub` of an end user's token; `undefined` for other callers. */
+  readonly subject?: string;
 }
 
 /** A stored key without the hashes of its secrets. */
@@ -18,8 +20,9 @@ export type AnonymousAccess = 'none' | 'read' | 'write';
 /** Each scope with the scopes it includes (docs/keys.md). */
 const INCLUDES: Readonly<Record<Scope, readonly Scope[]>> = {
   READ: ['READ'],
-  WRITE: ['READ', 'WRITE'],
-  ADMIN: ['READ', 'WRITE', 'ADMIN'],
+  ORDER: ['READ', 'ORDER'],
+  WRITE: ['READ', 'ORDER', 'WRITE'],
+  ADMIN: ['READ', 'ORDER', 'WRITE', 'ADMIN'],
 };
 
 const ANONYMOUS_SCOPES: Readonly<Record<AnonymousAccess, ReadonlySet<Scope>>> = {
@@ -34,8 +37,8 @@ export function anonymousCaller(address: string, access: AnonymousAccess): Accou
 }
 
 /**
- * The account of a caller. Every caller is an account, because only {@link anonymousCaller} and {@link keyCaller} create
- * callers.
+ * The account of a caller. Every caller is an account, because only {@link anonymousCaller}, {@link keyCaller} and
+ * {@link userCaller} create callers.
  */
 export function accountOf(caller: Caller): Account {
   return caller as Account;
@@ -51,6 +54,11 @@ export function keyCaller(apiKey: StoredKey): Account {
     scopes: scopesOf(apiKey.scopes),
     apiKey,
   };
+}
+
+/** An end user, whom a token identifies. @param id the user's id: `user:…`. @param subject the `sub` of the token. */
+export function userCaller(id: string, subject: string, plan: keyof typeof PLANS, granted: readonly Scope[]): Account {
+  return { id, user: id, subject, quota: PLANS[plan], plan, scopes: scopesOf(granted) };
 }
 
 function quotaOf({ plan, perMinute, perDay }: StoredKey): Quota {

@@ -1,10 +1,12 @@
 import type { Database, Session } from '../database/database';
+import { Scope as KeyScope } from '../database/generated/enums';
 import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { lock } from '../database/writing';
 import { badInput, ProblemError } from '../errors/errors';
 import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
 import { checkInput, rulesOf } from '../graphql/bounds';
+import type { Scope } from '../graphql/caller';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
 import type { StoredKey } from './account';
 import type { KeyCache } from './key-cache';
@@ -122,11 +124,13 @@ function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
   };
 }
 
-function check(input: NewApiKey): NewApiKey {
+function check(input: NewApiKey) {
   const checks = new Checks();
   const { name, plan, expiresAt = null } = checks.input(rulesOf(NewApiKey), input);
-  const scopes = [...new Set(input.scopes)];
-  if (!scopes.length) checks.fail('input.scopes', { message: 'must name at least one scope' });
+  const scopes = [...new Set(input.scopes)].filter(isKeyScope);
+  if (input.scopes.some((scope) => !isKeyScope(scope)))
+    checks.fail('input.scopes', { message: 'must not contain ORDER, which only end users are granted' });
+  else if (!scopes.length) checks.fail('input.scopes', { message: 'must name at least one scope' });
   const limit = (field: 'perMinute' | 'perDay') => {
     const value = input[field] ?? null;
     const path = `input.${field}`;
@@ -139,6 +143,10 @@ function check(input: NewApiKey): NewApiKey {
   const checked = { name, plan, scopes, perMinute: limit('perMinute'), perDay: limit('perDay'), expiresAt };
   checks.done();
   return checked;
+}
+
+function isKeyScope(scope: Scope): scope is KeyScope {
+  return scope in KeyScope;
 }
 
 function endedKey({ revokedAt }: StoredKey): ProblemError {

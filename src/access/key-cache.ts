@@ -4,7 +4,7 @@ import { Deadline, Ended } from '../database/deadline';
 import { failureOf } from '../database/failures';
 import { statement } from '../database/statement';
 import { ProblemError } from '../errors/errors';
-import type { Keys, Origin } from '../http/identification';
+import { type Keys, type Origin, Rejection } from '../http/identification';
 import type { LookUps } from '../rate-limit/look-ups';
 import { type Account, keyCaller, type StoredKey } from './account';
 import { hasEnded, isSame, parseKey, type StoredSecrets, validUntil } from './key-format';
@@ -18,8 +18,11 @@ const CACHED_MS = 5_000;
 const LAST_USE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
-const NO_KEY = 'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.';
-const UNKNOWN_KEY = 'The API key is unknown, or its secret is wrong.';
+const NO_KEY = new Rejection(
+  'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.',
+);
+/** Neither the text nor the time taken reveals whether a key with this id exists. */
+const UNKNOWN_KEY = new Rejection('The API key is unknown, or its secret is wrong.');
 /** One instance for all requests, since a stack trace is expensive. The cause is logged by `onFailure`. */
 const NOT_CHECKED = new ProblemError(
   'SERVICE_UNAVAILABLE',
@@ -99,19 +102,18 @@ export class KeyCache implements Keys {
   ) {}
 
   /**
-   * Returns the caller of a full key; `undefined` if the key is malformed, unknown, wrong, revoked or expired. Returns no
-   * promise if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since
+   * Returns the caller of a full key, or why the key is not accepted. Returns no promise if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since
    * another instance may have rotated it.
    * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`; Ended if the
    * client no longer waits; errors of `beforeLookUp`.
    */
-  recognise(presented: string, origin: Origin): Account | undefined | Promise<Account | undefined> {
+  recognise(presented: string, origin: Origin): Account | Rejection | Promise<Account | Rejection> {
     const { address, connection } = origin;
     const verified = connection && this.verified.get(connection);
     if (verified && isFresh(verified.entry) && this.entries.get(verified.entry.id) === verified.entry)
       if (isSame(verified.fullKey, presented)) return this.accept(verified.entry, verified.endsAt);
     const parsed = parseKey(presented);
-    if (!parsed) return undefined;
+    if (!parsed) return NO_KEY;
     const { id } = parsed;
     const check = (entry: Entry, endsAt = validUntil(parsed.secret, entry.key)) => {
       if (connection && endsAt > 0) this.verified.set(connection, { fullKey: presented, entry, endsAt });
@@ -132,19 +134,6 @@ export class KeyCache implements Keys {
     });
   }
 
-  /**
-   * Why {@link recognise} has just rejected a key. A caller with the right secret is told whether the key was revoked or has
-   * expired. For a wrong secret, neither the text nor the time taken reveals whether a key with this id exists.
-   */
-  rejectionReason(presented: string): string {
-    const parsed = parseKey(presented);
-    if (!parsed) return NO_KEY;
-    const key = this.entries.get(parsed.id)?.key;
-    if (!(validUntil(parsed.secret, key) > this.options.now()) || !key) return UNKNOWN_KEY;
-    if (key.revokedAt) return 'The API key was revoked.';
-    return key.expiresAt ? `The API key expired on ${key.expiresAt.toISOString()}.` : UNKNOWN_KEY;
-  }
-
   /** Makes the next use of a key look it up, after a change by this instance. */
   forget(id: string): void {
     const entry = this.entries.get(id);
@@ -156,14 +145,14 @@ export class KeyCache implements Keys {
   }
 
   /**
-   * Returns the key's caller and records the time of use. Returns `undefined` if the key is revoked or expired, or its
-   * secret is no longer valid.
+   * Returns the key's caller and records the time of use, or returns why the key is not accepted. Only a caller with the right
+   * secret is told whether the key was revoked or has expired.
    */
-  private accept(entry: Entry, endsAt: number): Account | undefined {
+  private accept(entry: Entry, endsAt: number): Account | Rejection {
     const { key, caller } = entry;
-    if (!key || !caller) return undefined;
     const now = this.options.now();
-    if (!(endsAt > now) || hasEnded(key, now)) return undefined;
+    if (!key || !caller || !(endsAt > now)) return UNKNOWN_KEY;
+    if (hasEnded(key, now)) return ended(key);
     if (now - entry.lastUseSavedAt > LAST_USE_MS) this.saveLastUse(key.id, entry, now);
     return caller;
   }
@@ -249,6 +238,10 @@ function withoutHashes({ secretHash: _, previousSecretHash: __, ...rest }: Store
 
 function nameOf(id: string, address: string): string {
   return `${address} ${id}`;
+}
+
+function ended({ revokedAt, expiresAt }: StoredKey): Rejection {
+  return new Rejection(revokedAt ? 'The API key was revoked.' : `The API key expired on ${expiresAt?.toISOString()}.`);
 }
 
 function isFresh({ readAt }: Entry): boolean {

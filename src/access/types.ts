@@ -93,7 +93,15 @@ export class CreatedApiKey {
 
 @ObjectType({ simpleResolvers: true, description: 'The caller.' })
 export class Viewer {
-  @Field(() => Plan, { description: "The caller's plan; FREE without a key." })
+  @Field(() => String, nullable("The `sub` of an end user's token; null for keys and anonymous callers."))
+  user!: string | null;
+
+  @Field(() => String, {
+    description: "The caller as logs and `liftBan` name it: a key id, an address, or an end user's `user:…`.",
+  })
+  callerId!: string;
+
+  @Field(() => Plan, { description: "The caller's plan; FREE without a key or token." })
   plan!: Plan;
 
   @AtMost(Object.keys(Scope).length)

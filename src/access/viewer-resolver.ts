@@ -20,8 +20,8 @@ export class ViewerResolver {
   @Errors('BAD_USER_INPUT')
   @Query(() => Viewer, { description: 'The caller: its plan, scopes, API key and usage. Uses no quota.' })
   async viewer(@Ctx() context: Context): Promise<object> {
-    const { plan, scopes, apiKey = null } = accountOf(context.request.caller);
-    return { plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
+    const { id: callerId, subject: user = null, plan, scopes, apiKey = null } = accountOf(context.request.caller);
+    return { user, callerId, plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
 
   @Sized('days', DEFAULT_DAYS)

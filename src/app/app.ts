@@ -3,7 +3,9 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { anonymousCaller } from '../access/account';
 import { ApiKeyService, ensureAdminKey } from '../access/api-key-service';
+import { Credentials } from '../access/credentials';
 import { KeyCache } from '../access/key-cache';
+import { Tokens } from '../access/tokens';
 import { UsageRecorder } from '../access/usage';
 import { UsageService } from '../access/usage-service';
 import type { Change, Database } from '../database/database';
@@ -21,6 +23,7 @@ import { TrustedDocuments } from '../graphql/trusted-documents';
 import { AccessLog } from '../http/access-log';
 import { Drain } from '../http/drain';
 import { ErrorLog, FailureLog } from '../http/failure-log';
+import type { Keys } from '../http/identification';
 import { LiveOperations } from '../http/live/live-operations';
 import { createLogger } from '../http/logger';
 import { type Exposition, Metrics } from '../http/metrics';
@@ -100,8 +103,10 @@ async function compose(
   const logger = createLogger(config.LOG_LEVEL, config.WEB_CONCURRENCY);
   const usage = openUsage(database, logger, now, opened);
   const limits = await openLimiter(config, logger, now, usage.recorder.count, opened);
-  const keys = openKeys(config, database, limits, logger, now, opened);
-  const apiKeys = new ApiKeyService(keys, now);
+  const lookUps = new LookUps(limits);
+  const keyCache = openKeys(config, database, lookUps, logger, now, opened);
+  const keys = await withTokens(config, keyCache, lookUps, limits, logger, now, opened);
+  const apiKeys = new ApiKeyService(keyCache, now);
   const domains = domainsOf({ apiKeys, limits, usage: usage.service });
   const { tables, errors, rest } = domains;
   const events = await openEvents(config, database, domains, logger, opened);
@@ -273,7 +278,7 @@ const MAX_SHOWN_ADDRESS = 100;
 function openKeys(
   config: Config,
   database: Database,
-  limits: Limiter,
+  lookUps: LookUps,
   logger: FastifyBaseLogger,
   now: () => number,
   opened: Opened,
@@ -283,7 +288,7 @@ function openKeys(
   return new KeyCache(database, {
     now,
     lookUpMs: config.REQUEST_TIMEOUT_MS,
-    lookUps: new LookUps(limits),
+    lookUps,
     onFailure: (error) => failures.add(error),
   });
 }
@@ -295,6 +300,33 @@ function unreadableAddresses(logger: FastifyBaseLogger, opened: Opened): (addres
   const failures = new FailureLog(logger, message);
   opened.push(() => failures.close());
   return (address) => failures.add(JSON.stringify(address.slice(0, MAX_SHOWN_ADDRESS)));
+}
+
+/** With `JWT_ISSUER`, the tokens of end users are accepted beside keys. */
+async function withTokens(
+  config: Config,
+  keys: Keys,
+  lookUps: LookUps,
+  limits: Limiter,
+  logger: FastifyBaseLogger,
+  now: () => number,
+  opened: Opened,
+): Promise<Keys> {
+  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
+  if (issuer === undefined || audience === undefined) return keys;
+  const failures = new FailureLog(logger, "The signing keys of the tokens' issuer could not be read");
+  opened.push(() => failures.close());
+  const tokens = await Tokens.create({
+    issuer,
+    audience,
+    jwksUrl: config.JWT_JWKS_URL,
+    plan: config.JWT_PLAN,
+    scopes: config.JWT_SCOPES,
+    scopeClaim: config.JWT_SCOPE_CLAIM,
+    now,
+    onFailure: (error) => failures.add(error),
+  });
+  return new Credentials(keys, tokens, lookUps, limits, now);
 }
 
 /** The fraction of each quota that an instance grants while Redis is unreachable. Its workers share this fraction. */

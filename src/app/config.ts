@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { AnonymousAccess } from '../access/account';
+import { isTrustedUrl } from '../access/issuer-keys';
 import { parseKey } from '../access/key-format';
 import { parseConnectionString } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
@@ -15,6 +16,8 @@ interface Setting<T> {
 function setting<T>(parse: (value: string) => T, fallback: T): Setting<T> {
   return { parse, default: fallback };
 }
+
+const USER_SCOPES = ['READ', 'ORDER', 'WRITE'] as const;
 
 const SETTINGS = {
   /** Port to listen on. 0 chooses a free port. */
@@ -44,6 +47,18 @@ const SETTINGS = {
    * never shown. Without this setting, the first start creates a key and shows it once.
    */
   ADMIN_API_KEY: setting<string | undefined>(apiKey, undefined),
+  /** The issuer of end users' tokens: the exact `iss`. Without this setting, no tokens are accepted. */
+  JWT_ISSUER: setting<string | undefined>(text, undefined),
+  /** The `aud` of end users' tokens. Required with JWT_ISSUER. */
+  JWT_AUDIENCE: setting<string | undefined>(text, undefined),
+  /** Where the issuer's signing keys are. By default, the issuer's discovery document says it. */
+  JWT_JWKS_URL: setting<string | undefined>(trustedUrl, undefined),
+  /** The plan of every end user. */
+  JWT_PLAN: setting(word('FREE', 'PRO', 'BUSINESS'), 'FREE'),
+  /** What every end user may do: READ, ORDER and WRITE, separated by spaces, or `none`. */
+  JWT_SCOPES: setting(userScopes, userScopes('READ ORDER')),
+  /** The claim that grants an end user READ, ORDER or WRITE in addition: its name, or its path, such as `realm_access.roles`. */
+  JWT_SCOPE_CLAIM: setting<string | undefined>(text, undefined),
   /** Proxies whose X-Forwarded-For is trusted: comma-separated addresses and CIDRs, or the number of proxies (hops). */
   TRUST_PROXY: setting<string[] | number | undefined>(proxies, undefined),
   /** A caller is banned after this number of rejected requests within one rate-limit window. */
@@ -121,6 +136,9 @@ export type Config = { readonly [name in keyof Settings]: ReturnType<Settings[na
 /** The error for an invalid or missing environment variable. The message is one line that names the variable. */
 export class ConfigError extends Error {}
 
+/** The settings that have no effect without JWT_ISSUER. */
+const OF_TOKENS = Object.keys(SETTINGS).filter((name) => /^JWT_(?!ISSUER$)/.test(name));
+
 /**
  * Reads the configuration. An empty variable counts as absent.
  * @throws ConfigError for the first variable that is invalid or missing.
@@ -139,6 +157,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       throw new ConfigError(`${name} ${(error as Error).message}`);
     }
   }
+  const useless = environment.JWT_ISSUER ? undefined : OF_TOKENS.find((name) => environment[name]);
+  if (useless) throw new ConfigError(`${useless} has no effect, because JWT_ISSUER is not set`);
   checkCombinations(config as Config);
   return config as Config;
 }
@@ -152,6 +172,10 @@ function checkCombinations(config: Config): void {
     throw new ConfigError(`METRICS_PORT must be different from PORT, which is ${config.PORT}`);
   if (config.TRUSTED_DOCUMENTS_ONLY && !config.TRUSTED_DOCUMENTS)
     throw new ConfigError('TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true');
+  if (config.JWT_ISSUER && !config.JWT_JWKS_URL && !isTrustedUrl(config.JWT_ISSUER))
+    throw new ConfigError('JWT_JWKS_URL must be set when JWT_ISSUER is not a URL with https');
+  if (config.JWT_ISSUER && !config.JWT_AUDIENCE)
+    throw new ConfigError('JWT_AUDIENCE must be set when JWT_ISSUER is set');
   if (config.WEB_CONCURRENCY === 1) return;
   const missing = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !config[name]);
   if (missing) throw new ConfigError(`${missing} must be set when WEB_CONCURRENCY is more than 1`);
@@ -177,6 +201,29 @@ export function oneOf<T extends string>(...values: T[]) {
     if (found) return found;
     throw new Error(`must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`);
   };
+}
+
+/** One of several words, in any case. */
+export function word<T extends string>(...words: T[]) {
+  return (value: string): T => oneOf(...words)(value.toUpperCase());
+}
+
+export function userScopes(value: string): readonly (typeof USER_SCOPES)[number][] {
+  if (value.trim().toLowerCase() === 'none') return [];
+  return value
+    .trim()
+    .split(/ +/)
+    .map((name) => {
+      const scope = USER_SCOPES.find((each) => each === name.toUpperCase());
+      if (scope) return scope;
+      throw new Error(`must be READ, ORDER and WRITE with spaces between them, or none, not ${JSON.stringify(value)}`);
+    });
+}
+
+/** A URL from which keys may be read. */
+export function trustedUrl(value: string): string {
+  if (isTrustedUrl(value)) return value;
+  throw new Error(`must be a URL with https, or with http on this host, not ${JSON.stringify(value)}`);
 }
 
 export function flag(value: string): boolean {

@@ -50,9 +50,12 @@ export function admit(analysed: Analysed, sent: Variables, costs: CostLimits): A
 }
 
 /** Checks whether the caller has the required scope, if any. @throws ProblemError `UNAUTHENTICATED`, `FORBIDDEN`. */
-export function requireScope({ scopes, keyId }: Caller, scope: Scope | undefined): void {
+export function requireScope({ scopes, keyId, expiresAt }: Caller, scope: Scope | undefined): void {
   if (scope === undefined || scopes.has(scope)) return;
-  const needed = `needs an API key with the scope ${scope}`;
+  if (expiresAt !== undefined)
+    throw new ProblemError('FORBIDDEN', `This operation needs the scope ${scope}; this user does not have it.`);
+  // Keys are never granted ORDER: WRITE includes it.
+  const needed = `needs an API key with the scope ${scope === 'ORDER' ? 'WRITE' : scope}`;
   throw keyId
     ? new ProblemError('FORBIDDEN', `This operation ${needed}; this key does not have it.`)
     : new ProblemError('UNAUTHENTICATED', `This operation ${needed}.`);

@@ -1,15 +1,18 @@
-import { Scope } from '../database/generated/enums';
 import { ALL_ROWS, UNOWNED_ROWS, type Visibility } from '../database/visibility';
 import type { Subject } from '../rate-limit/limit-status';
 import { describedEnum } from './enums';
 
-export { Scope };
+/** What a caller may do. Keys are never granted ORDER, so it is not a value in the database. */
+export const Scope = { READ: 'READ', ORDER: 'ORDER', WRITE: 'WRITE', ADMIN: 'ADMIN' } as const;
+export type Scope = keyof typeof Scope;
 
 /** The sender of a request: the identity whose requests are counted, and its scopes. */
 export interface Caller extends Subject {
   readonly scopes: ReadonlySet<Scope>;
-  /** The end user, as the owner of rows; `undefined` for keys and anonymous callers. */
+  /** The end user's id, as the owner of rows; `undefined` for keys and anonymous callers. */
   readonly user?: string;
+  /** When an end user's token ends, in milliseconds since the Unix epoch; `undefined` for other callers. */
+  readonly expiresAt?: number;
 }
 
 /**
@@ -23,6 +26,7 @@ export function visibilityOf({ keyId, user, scopes }: Caller): Visibility {
 
 describedEnum(Scope, 'Scope', 'What a caller may do.', {
   READ: 'Queries and subscriptions.',
-  WRITE: 'Mutations of the store, and everything that READ allows.',
+  ORDER: 'Placing, changing and cancelling orders, and everything that READ allows. Only end users are granted it.',
+  WRITE: 'Mutations of the store, and everything that ORDER allows.',
   ADMIN: 'API keys and bans, and everything that WRITE allows.',
 });

@@ -10,8 +10,8 @@ import {
   Kind,
 } from 'graphql';
 import { Arg, type ClassType, Directive } from 'type-graphql';
-import type { Scope } from '../database/generated/enums';
 import type { Catalogue } from '../errors/codes';
+import type { Scope } from './caller';
 import { COST_DIRECTIVES } from './cost-directives';
 
 /** Marks a root field that counts as one request against the caller's plan. */

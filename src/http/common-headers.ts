@@ -25,7 +25,6 @@ export const CONSTANT_HEADERS = {
 
 /** `WWW-Authenticate` for a request without a key. Only requests with a key get an error code (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="petstore"';
-const INVALID_TOKEN = `${CHALLENGE}, error="invalid_token"`;
 /** Headers about the content of a response. They are removed when an error replaces the content. */
 const CONTENT_HEADERS = ['content-length', 'content-encoding', 'etag', 'last-modified'];
 const { 'x-frame-options': FRAME_OPTIONS, 'cache-control': CACHE_CONTROL } = CONSTANT_HEADERS;
@@ -121,7 +120,9 @@ function chargeOrPeek(request: FastifyRequest, reply: FastifyReply): LimitStatus
 }
 
 function challengeOf({ keyProblem }: FastifyRequest): string {
-  return keyProblem === undefined ? CHALLENGE : INVALID_TOKEN;
+  if (keyProblem === undefined) return CHALLENGE;
+  const { message } = keyProblem as Error;
+  return `${CHALLENGE}, error="invalid_token", error_description="${message.replace(/[^ !#-[\]-~]/g, '')}"`;
 }
 
 /** Destroys the stream of a payload that will not be sent. Otherwise the stream would stay open. */

@@ -4,13 +4,23 @@ import type { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import { subjectOfAddress, UNKNOWN } from '../rate-limit/client-address';
-import { limitError } from '../rate-limit/limit-status';
+import { limitError, type Subject } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 import type { RequestsInProgress } from './requests-in-progress';
 
-/** Where a key came from. */
+/** Why a credential is not accepted. */
+export class Rejection {
+  /** @param chargedTo whose quota the rejection uses; by default, that of the client's address. */
+  constructor(
+    /** A text for the response. */
+    readonly reason: string,
+    readonly chargedTo?: Subject,
+  ) {}
+}
+
+/** Where a key or token came from. */
 export interface Origin {
   /** The client's address as a rate-limit subject. Keys that this instance does not know are looked up on its behalf. */
   readonly address: string;
@@ -25,15 +35,13 @@ export interface Origin {
   beforeLookUp?(callerId: string): void;
 }
 
-/** Finds callers by their keys. */
+/** Finds callers by their keys or tokens. */
 export interface Keys {
   /**
-   * Finds the caller with this key; `undefined` if the key is rejected. Returns no promise if the key is cached.
-   * @throws ProblemError `RATE_LIMITED` (too many look-ups) or `SERVICE_UNAVAILABLE`, if the key was not checked.
+   * Finds the caller with this key or token. Returns no promise if the result is cached.
+   * @throws ProblemError `RATE_LIMITED` (too many look-ups) or `SERVICE_UNAVAILABLE`, if the key or token was not checked.
    */
-  recognise(key: string, origin: Origin): Caller | undefined | Promise<Caller | undefined>;
-  /** Explains, in a text for the response, why {@link recognise} has just rejected a key. */
-  rejectionReason(key: string): string;
+  recognise(key: string, origin: Origin): Caller | Rejection | Promise<Caller | Rejection>;
 }
 
 export interface Identification {
@@ -83,10 +91,12 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
       return Promise.reject(error);
     }
   };
-  const settle = async (request: FastifyRequest, key: string, recognised: ReturnType<Keys['recognise']>) => {
+  const settle = async (request: FastifyRequest, recognised: ReturnType<Keys['recognise']>) => {
     const caller = await recognised;
-    identify(request, caller ?? anonymous(request));
-    if (!caller) request.keyProblem = await rejectKey(request.meter, keys.rejectionReason(key));
+    if (!(caller instanceof Rejection)) return identify(request, caller);
+    identify(request, anonymous(request));
+    if (caller.chargedTo) request.meter = new Meter(limits, caller.chargedTo);
+    request.keyProblem = await rejectKey(request.meter, caller.reason);
   };
 
   return (request, _reply, done) => {
@@ -101,7 +111,7 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
     // overload.
     const isChecked = !isPublic && (!request.isShed || metering === 'unmetered');
     const recognised = isChecked ? recognise(request, key) : undefined;
-    if (recognised && !(recognised instanceof Promise)) {
+    if (recognised && !(recognised instanceof Promise || recognised instanceof Rejection)) {
       identify(request, recognised);
       return done();
     }
@@ -109,8 +119,8 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
     // report the quota or ban of anonymous callers at the same address.
     request.caller = anonymous(request);
     request.meter = meterOfNobody(limits);
-    if (!isChecked) return done();
-    settle(request, key, recognised).then(
+    if (!recognised) return done();
+    settle(request, recognised).then(
       () => done(),
       (error) => {
         request.keyProblem = error;
@@ -121,8 +131,9 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
 }
 
 /**
- * Charges a wrong key to its address, wherever the key was sent, so that guessing keys uses up the quota of the address.
- * @param meter the meter of the address.
+ * Charges a key or token that is not accepted, wherever it was sent. By default it is charged to its address, so that guessing
+ * uses up the quota of the address.
+ * @param meter the meter to charge.
  * @returns the error for the response.
  */
 export async function rejectKey(meter: Meter, reason: string): Promise<Error> {

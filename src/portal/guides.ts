@@ -49,7 +49,10 @@ export const REST_REFERENCE: Entry = {
 /** The pages of the documentation in order, by group. A string is the name of a Markdown file in docs/. */
 const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry)[]])[] = [
   ['Begin', ['getting-started']],
-  ['GraphQL clients', ['graphql-clients', 'react', 'relay', 'live-events', 'trusted-documents', 'federation']],
+  [
+    'GraphQL clients',
+    ['graphql-clients', 'react', 'sign-in', 'relay', 'live-events', 'trusted-documents', 'federation'],
+  ],
   ['REST clients', ['rest-clients', REST_REFERENCE]],
   ['Any client', ['idempotency', 'error-handling', 'errors', 'deprecation']],
   ['Keys and limits', ['keys', 'limits', 'usage', 'bounds']],

@@ -44,7 +44,7 @@ const bootstrap = (given?: string) => ensureAdminKey(database, given, Date.now()
 
 const ADMIN = {
   plan: 'ENTERPRISE',
-  scopes: ['READ', 'WRITE', 'ADMIN'],
+  scopes: ['READ', 'ORDER', 'WRITE', 'ADMIN'],
   apiKey: { name: 'first admin key', perMinute: 10_000, perDay: 1_000_000 },
 };
 

@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { everyRow, fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
+import { IdentityProvider } from './identity-provider';
 
 /** The root fields and REST operations, by the scope that a caller needs. Operations in `open` need no scope. */
 const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -23,13 +24,19 @@ const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     GET: `/pets /pets/{petId} /categories /categories/{categoryId}
       /store/orders /store/orders/{orderId} /store/inventory /store/inventory/{petId}`,
   },
+  ORDER: {
+    mutation: 'placeOrder updateOrder cancelOrder',
+    POST: '/store/orders',
+    PATCH: '/store/orders/{orderId}',
+    DELETE: '/store/orders/{orderId}',
+  },
   WRITE: {
     mutation: `createPet updatePet deletePet createCategory updateCategory deleteCategory
-      placeOrder updateOrder cancelOrder setInventory removeInventory`,
-    POST: '/pets /categories /store/orders',
+      setInventory adjustInventory removeInventory`,
+    POST: '/pets /categories /store/inventory/{petId}/adjustments',
     PUT: '/pets/{petId} /categories/{categoryId} /store/inventory/{petId}',
-    PATCH: '/pets/{petId} /categories/{categoryId} /store/orders/{orderId}',
-    DELETE: '/pets/{petId} /categories/{categoryId} /store/orders/{orderId} /store/inventory/{petId}',
+    PATCH: '/pets/{petId} /categories/{categoryId}',
+    DELETE: '/pets/{petId} /categories/{categoryId} /store/inventory/{petId}',
   },
   ADMIN: {
     query: 'apiKey apiKeys topCallers',
@@ -38,15 +45,25 @@ const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The scopes of an anonymous caller, for each value of ANONYMOUS_ACCESS. */
-const ANONYMOUS: Readonly<Record<string, string[]>> = { none: [], read: ['READ'], write: ['READ', 'WRITE'] };
+const ANONYMOUS: Readonly<Record<string, string[]>> = { none: [], read: ['READ'], write: ['READ', 'ORDER', 'WRITE'] };
 
 /** The scopes of a caller with a key, for each scope of the key. */
 const VALID: Readonly<Record<string, string[]>> = {
   READ: ['READ'],
-  WRITE: ['READ', 'WRITE'],
-  ADMIN: ['READ', 'WRITE', 'ADMIN'],
-  'ADMIN, as a bearer': ['READ', 'WRITE', 'ADMIN'],
+  WRITE: ['READ', 'ORDER', 'WRITE'],
+  ADMIN: ['READ', 'ORDER', 'WRITE', 'ADMIN'],
+  'ADMIN, as a bearer': ['READ', 'ORDER', 'WRITE', 'ADMIN'],
 };
+
+/** The scopes of an end user, by the role in the token. */
+const USERS: Readonly<Record<string, string[]>> = {
+  'user none': ['READ', 'ORDER'],
+  'user write': ['READ', 'ORDER', 'WRITE'],
+  'user admin': ['READ', 'ORDER'],
+};
+
+/** The scopes of callers with a valid key or token. */
+const IDENTIFIED = { ...VALID, ...USERS };
 
 /** Kinds of invalid ADMIN keys. Each function turns a created key into the key that is sent. */
 const INVALID: Readonly<Record<string, (whole: string) => string>> = {
@@ -90,21 +107,28 @@ interface Ids {
 }
 const UNKNOWN: Ids = { row: '999', key: 'z'.repeat(12) };
 
+let provider: IdentityProvider;
 let gateway: Gateway;
 let existing: Ids;
 const instances = new Map<string, Gateway>();
 const callers = new Map<string, Headers>([['anonymous', {}]]);
 beforeAll(async () => {
-  gateway = await startGateway({ ANONYMOUS_ACCESS: 'write' });
+  provider = await IdentityProvider.start();
+  const tokens = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: 'shop', JWT_SCOPE_CLAIM: 'role', JWT_PLAN: 'business' };
+  gateway = await startGateway({ ANONYMOUS_ACCESS: 'write', ...tokens });
   await fillShop(gateway.database);
   for (const access of Object.keys(ANONYMOUS))
-    instances.set(access, await gateway.another({ ANONYMOUS_ACCESS: access }));
+    instances.set(access, await gateway.another({ ANONYMOUS_ACCESS: access, ...tokens }));
   const create = (scope: string, input: object = {}) =>
     gateway.createKey({ scopes: [scope], plan: 'ENTERPRISE', perMinute: 1_000_000, perDay: 1_000_000, ...input });
   existing = { row: '1', key: (await create('READ')).id };
   for (const name of Object.keys(VALID)) {
     const { whole } = await create(name.split(',')[0] ?? '');
     callers.set(name, name.includes('bearer') ? { authorization: `Bearer ${whole}` } : { 'x-api-key': whole });
+  }
+  for (const name of Object.keys(USERS)) {
+    const token = await provider.sign({ sub: name, role: name.split(' ')[1] });
+    callers.set(name, { authorization: `Bearer ${token}` });
   }
   for (const [name, sent] of Object.entries(INVALID)) {
     const { id, whole } = await create('ADMIN', name === 'expired' ? { expiresAt: '2020-01-01T00:00:00Z' } : {});
@@ -115,6 +139,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const instance of instances.values()) await instance.close();
   await gateway.close();
+  await provider.stop();
 });
 
 test('the table of operations has every root field and every REST operation, and nothing else', async () => {
@@ -138,21 +163,21 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
     expect(await everyRow(gateway.database)).toEqual(before);
   }
 
-  test.each(['anonymous', ...Object.keys(VALID)])(
+  test.each(['anonymous', ...Object.keys(IDENTIFIED)])(
     'a caller may use exactly the operations that its scopes allow: %s',
     async (caller) => {
-      const scopes = VALID[caller] ?? open;
+      const scopes = IDENTIFIED[caller] ?? open;
       const may = ({ needs }: Operation) => needs === 'open' || scopes.includes(needs);
-      const error = VALID[caller] ? '403 FORBIDDEN' : '401 UNAUTHENTICATED';
+      const error = IDENTIFIED[caller] ? '403 FORBIDDEN' : '401 UNAUTHENTICATED';
       await expectRejected(
         EVERYTHING.filter((operation) => !may(operation)),
         caller,
         error,
       );
-      // Callers with a key skip the operations that are open to anonymous callers, because the test of the anonymous
+      // Callers with a key or token skip the operations that are open to anonymous callers, because the test of the anonymous
       // caller includes these operations. With ANONYMOUS_ACCESS=none, only the operations that need no scope are open to
       // anonymous callers.
-      const allowed = EVERYTHING.filter((operation) => may(operation) && !(VALID[caller] && isOpen(operation)));
+      const allowed = EVERYTHING.filter((operation) => may(operation) && !(IDENTIFIED[caller] && isOpen(operation)));
       const answers = await ask(allowed, caller, UNKNOWN);
       const isRejection = / (UNAUTHENTICATED|FORBIDDEN|RATE_LIMITED|KEY_BANNED|[A-Z_]+_ERROR|SERVICE_\w+)$/;
       expect(answers.filter((answer) => isRejection.test(answer))).toEqual([]);
@@ -173,9 +198,11 @@ let requests = 0;
 async function request(access: string, { name }: Operation, headers: Headers, ids: Ids): Promise<string> {
   const [kind = '', path = ''] = name.split(' ');
   const field = FIELDS.get(name);
-  const payload = path.startsWith('/store')
-    ? { quantity: 1 }
-    : { name: 'Mia', ...(path.startsWith('/pets') && { categoryId: 1 }) };
+  const payload = path.endsWith('/adjustments')
+    ? { by: 1 }
+    : path.startsWith('/store')
+      ? { quantity: 1 }
+      : { name: 'Mia', ...(path.startsWith('/pets') && { categoryId: 1 }) };
   const response = await (instances.get(access) as Gateway).server.inject({
     headers,
     // Each request comes from another address, so that no address exceeds its quota.

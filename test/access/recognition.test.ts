@@ -52,7 +52,6 @@ test.each<[string, (whole: string) => Headers, string?]>([
   ['a wrong secret', () => ({ 'x-api-key': `ps_${key.id}_${SECRET}` }), UNKNOWN_KEY],
   ['a secret with a letter in the other case', (whole) => ({ 'x-api-key': swapLastCase(whole) }), UNKNOWN_KEY],
   ['Bearer with an unknown key', () => ({ authorization: `Bearer ps_${ID}_${SECRET}` }), UNKNOWN_KEY],
-  ['an empty key', () => ({ 'x-api-key': '' })],
   ['a key id alone', () => ({ 'x-api-key': key.id })],
   ['a wrong prefix', (whole) => ({ 'x-api-key': whole.replace('ps_', 'sk_') })],
   ['an upper-case key id', () => ({ 'x-api-key': `ps_${'A'.repeat(12)}_${SECRET}` })],
@@ -61,7 +60,6 @@ test.each<[string, (whole: string) => Headers, string?]>([
   ['text after the key', (whole) => ({ 'x-api-key': `${whole}, ${whole}` })],
   ['a key of 8,000 characters', () => ({ 'x-api-key': `ps_${ID}_${'A'.repeat(8000)}` })],
   ['a key that contains SQL', () => ({ 'x-api-key': "ps_' or 1=1 --_" })],
-  ['Bearer without a key', () => ({ authorization: 'Bearer' })],
   ['the scheme Basic', (whole) => ({ authorization: `Basic ${btoa(`${key.id}:${whole}`)}` })],
   ['a valid key with another scheme', (whole) => ({ authorization: `Token ${whole}` })],
   ['a valid key without a scheme', (whole) => ({ authorization: whole })],
@@ -83,7 +81,7 @@ test.each<[string, (whole: string) => Headers, string?]>([
   for (const [i, response] of [rest, graphql].entries()) {
     expect(response.statusCode).toBe(401);
     expect(response.headers).toMatchObject({
-      'www-authenticate': 'Bearer realm="petstore", error="invalid_token"',
+      'www-authenticate': `Bearer realm="petstore", error="invalid_token", error_description="${message}"`,
       'access-control-allow-origin': '*',
       'access-control-expose-headers': expect.stringContaining('WWW-Authenticate'),
       'x-ratelimit-limit': '60',

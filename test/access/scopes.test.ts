@@ -73,7 +73,7 @@ test('the scopes of the viewer include implied scopes, and introspection needs n
   const query = '{ viewer { scopes apiKey { scopes } } __schema { queryType { name } } }';
   const { headers } = await gateway.createKey({ scopes: ['ADMIN'] });
   expect((await gateway.graphql(query, undefined, headers)).data.viewer).toEqual({
-    scopes: ['READ', 'WRITE', 'ADMIN'],
+    scopes: ['READ', 'ORDER', 'WRITE', 'ADMIN'],
     apiKey: { scopes: ['ADMIN'] },
   });
   const { status, data } = await closed.graphql(query, undefined, ANONYMOUS);

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { statement } from '../../src/database/statement';
 import { OrderService } from '../../src/petstore/orders/order-service';
 import { PetService } from '../../src/petstore/pets/pet-service';
+import { IdentityProvider } from '../access/identity-provider';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
 
@@ -12,6 +13,7 @@ const ROOT = join(__dirname, '..', '..');
 const APP = join(__dirname, 'clients');
 const run = promisify(execFile);
 
+let provider: IdentityProvider;
 let gateway: Gateway;
 let url: string;
 /** A copy of the clients, below `node_modules` so that their imports find the installed packages. */
@@ -19,7 +21,8 @@ let directory: string;
 let told: Record<'types', string[]> & { relay: { status: number; said: string; made: string[] } };
 
 beforeAll(async () => {
-  gateway = await startGateway({});
+  provider = await IdentityProvider.start();
+  gateway = await startGateway({ JWT_ISSUER: provider.issuer, JWT_AUDIENCE: 'shop' });
   url = await gateway.listen();
   await fillShop(gateway.database);
   const cache = join(ROOT, 'node_modules', '.cache');
@@ -35,6 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
   await gateway.close();
+  await provider.stop();
 });
 
 describe('with the published schema and OpenAPI document,', () => {
@@ -76,7 +80,7 @@ test('openapi-fetch follows Link headers, places a repeated order only once, and
     stock: 1,
     // Three concurrent changes each add ten units, and none is lost.
     added: [11, 21, 31],
-    refused: [{ path: 'name', message: 'must not be empty' }],
+    refused: [{ path: 'name', message: 'must not be empty', rule: 'TOO_SHORT', params: { min: 1 } }],
   });
 });
 
@@ -106,11 +110,28 @@ test('Apollo Client merges pages in its cache, handles errors by code, and gets 
   });
 });
 
+test('Apollo Client signs in a user with a token, over HTTP and WebSocket', async () => {
+  expect(await seenBy('sign-in', { TOKEN: await provider.sign({ sub: 'ann' }) })).toEqual({
+    user: 'ann',
+    event: 'CREATED',
+  });
+});
+
 test('urql reads pages, and handles errors by code', async () => {
   expect(await seenBy('urql')).toEqual({
     names: [['Renamed', 'Elsewhere'], ['Tom']],
     error: ['INSUFFICIENT_STOCK', null],
-    wrong: [[{ path: 'first', message: 'must be an integer from 1 to 100' }], null],
+    wrong: [
+      [
+        {
+          path: 'first',
+          message: 'must be an integer from 1 to 100',
+          rule: 'OUT_OF_RANGE',
+          params: { min: 1, max: 100 },
+        },
+      ],
+      null,
+    ],
     // The list is fetched again after a pet is created and after a pet is deleted, even if the list was empty.
     lists: [[], ['Luna'], []],
   });

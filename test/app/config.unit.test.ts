@@ -26,6 +26,12 @@ test('the default settings have the documented values', () => {
     DATA_DIR: resolve('data'),
     REDIS_URL: undefined,
     ANONYMOUS_ACCESS: 'read',
+    JWT_ISSUER: undefined,
+    JWT_AUDIENCE: undefined,
+    JWT_JWKS_URL: undefined,
+    JWT_PLAN: 'FREE',
+    JWT_SCOPES: ['READ', 'ORDER'],
+    JWT_SCOPE_CLAIM: undefined,
     ADMIN_API_KEY: undefined,
     TRUST_PROXY: undefined,
     BAN_AFTER: 20,
@@ -99,12 +105,39 @@ test.each(Object.entries(INVALID).flatMap(([name, values]) => values.map((value)
   },
 );
 
+const ISSUER = { JWT_ISSUER: 'https://id.example', JWT_AUDIENCE: 'shop' };
+
+test.each<[name: string, value: string, meaning: unknown]>([
+  ['JWT_PLAN', 'business', 'BUSINESS'],
+  ['JWT_SCOPES', 'read  Write', ['READ', 'WRITE']],
+  ['JWT_SCOPES', 'None', []],
+  ['JWT_JWKS_URL', 'https://id.example/keys', 'https://id.example/keys'],
+  ['JWT_JWKS_URL', 'http://127.0.0.1:9000/keys', 'http://127.0.0.1:9000/keys'],
+])('with an issuer, %s=%s is accepted', (name, value, meaning) => {
+  expect(readConfig({ ...ISSUER, [name]: value })).toMatchObject({ [name]: meaning });
+});
+
+test.each([
+  ['JWT_PLAN', 'enterprise'],
+  ['JWT_SCOPES', 'ADMIN'],
+  ['JWT_SCOPES', 'READ,WRITE'],
+  ['JWT_JWKS_URL', 'http://id.example/keys'],
+  ['JWT_JWKS_URL', 'http://127.0.0.1.evil.example/keys'],
+  ['JWT_JWKS_URL', 'keys'],
+])('with an issuer, %s=%s is rejected', (name, value) => {
+  expect(() => readConfig({ ...ISSUER, [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]+$`));
+});
+
 const POSTGRES = { DATABASE_URL: 'postgresql://db/shop' };
 const REDIS = { REDIS_URL: 'redis://cache' };
 
 test.each<[environment: Record<string, string>, message: string]>([
   [{ ...REDIS, WEB_CONCURRENCY: '2' }, 'DATABASE_URL must be set when WEB_CONCURRENCY is more than 1'],
   [{ ...POSTGRES, WEB_CONCURRENCY: '2' }, 'REDIS_URL must be set when WEB_CONCURRENCY is more than 1'],
+  [{ JWT_ISSUER: 'https://id.example' }, 'JWT_AUDIENCE must be set when JWT_ISSUER is set'],
+  [{ JWT_ISSUER: 'shop', JWT_AUDIENCE: 'x' }, 'JWT_JWKS_URL must be set when JWT_ISSUER is not a URL with https'],
+  [{ JWT_AUDIENCE: 'shop' }, 'JWT_AUDIENCE has no effect, because JWT_ISSUER is not set'],
+  [{ JWT_SCOPES: 'none' }, 'JWT_SCOPES has no effect, because JWT_ISSUER is not set'],
   [{ METRICS_PORT: '4000' }, 'METRICS_PORT must be different from PORT, which is 4000'],
   [{ TRUSTED_DOCUMENTS_ONLY: 'true' }, 'TRUSTED_DOCUMENTS must be set when TRUSTED_DOCUMENTS_ONLY is true'],
 ])('the settings %j are rejected', (environment, message) => {

@@ -8,7 +8,7 @@ import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
 import { malformed } from '../graphql-parameters';
-import type { Keys } from '../identification';
+import { type Keys, Rejection } from '../identification';
 
 /** A subscription that has started, or the response to any other operation. */
 export type LiveResult = RunningSubscription | Outcome;
@@ -132,20 +132,20 @@ export class LiveOperations {
    */
   private async check(key: string, address: string, subscriptions: readonly RunningSubscription[]): Promise<void> {
     const { keys, lookUpMs } = this.options;
-    let isAccepted: boolean;
+    let rejection: Rejection | undefined;
     try {
       let caller = keys.recognise(key, { address, deadline: new Deadline(lookUpMs) });
       if (caller instanceof Promise) {
         for (const each of subscriptions) each.pause();
         caller = await caller;
       }
-      isAccepted = caller !== undefined;
+      if (caller instanceof Rejection) rejection = caller;
     } catch {
       return;
     }
     for (const each of subscriptions) {
-      if (isAccepted) each.resume();
-      else each.end(new ProblemError('UNAUTHENTICATED', keys.rejectionReason(key)));
+      if (rejection) each.end(new ProblemError('UNAUTHENTICATED', rejection.reason));
+      else each.resume();
     }
   }
 }

@@ -20,7 +20,7 @@ import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { type AccessLog, isBanned } from '../access-log';
 import { CONSTANT_HEADERS } from '../common-headers';
-import { type Keys, presentedKey, rejectKey } from '../identification';
+import { type Keys, presentedKey, Rejection, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
 import type { RequestsInProgress } from '../requests-in-progress';
 import type { Incoming, StartGraphQLOperation } from '../start-operation';
@@ -73,6 +73,8 @@ export interface WebSocketsOptions {
   readonly startGraphQLOperation: StartGraphQLOperation;
 }
 
+/** The longest time that Node's timers can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Maximum number of connections of one address that have not sent `connection_init` yet. */
 const MAX_UNIDENTIFIED = 100;
 
@@ -96,6 +98,8 @@ interface Client {
    * and without a key, per address.
    */
   leave(): void;
+  /** Closes the connection when the token of its user ends. */
+  expiry?: NodeJS.Timeout;
   /** Counts the messages of the caller, or, before the caller is known, those of the connection. */
   messages: MessageCounter;
 }
@@ -203,7 +207,9 @@ export class WebSockets {
       run: (payload, operation) =>
         requests.during(client.caller.id, (rejection) => this.run(client, payload, operation, rejection)),
     });
+    this.closeAtExpiry(client);
     connection.once('close', () => {
+      clearTimeout(client.expiry);
       client.leave();
       client.deadline.end();
       graphql.end();
@@ -239,7 +245,7 @@ export class WebSockets {
     const { keys, limits, logger } = this.options;
     const key = keyIn(params);
     if (key === undefined) return client.key !== undefined || this.identify(client, client.caller, undefined);
-    let caller: Caller | undefined;
+    let caller: Caller | Rejection;
     try {
       caller = await keys.recognise(key, { address: client.address.id, deadline: client.deadline });
     } catch (error) {
@@ -247,11 +253,21 @@ export class WebSockets {
       if (internal) logger.error(error);
       return close(client, TRY_AGAIN_LATER, message);
     }
-    if (!caller) {
-      const { message } = await rejectKey(new Meter(limits, client.address), keys.rejectionReason(key));
+    if (caller instanceof Rejection) {
+      const { message } = await rejectKey(new Meter(limits, caller.chargedTo ?? client.address), caller.reason);
       return close(client, CloseCode.Forbidden, message);
     }
     return this.identify(client, caller, key);
+  }
+
+  /** Closes a connection when its user's token ends. Clients of graphql-ws then connect again, with a new token. */
+  private closeAtExpiry(client: Client): void {
+    const { expiresAt } = client.caller;
+    clearTimeout(client.expiry);
+    if (expiresAt === undefined) return;
+    const left = expiresAt - this.options.now();
+    if (left <= 0) close(client, CloseCode.Forbidden, 'The token has expired.');
+    else client.expiry = setTimeout(() => this.closeAtExpiry(client), Math.min(left, MAX_TIMER_MS)).unref();
   }
 
   /** Makes a caller the owner of a connection. @returns `false` if this closed the connection. */
@@ -261,6 +277,7 @@ export class WebSockets {
     if (!leave) return close(client, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     client.leave();
     Object.assign(client, { caller, key, leave, messages: this.counters.memo(caller.id) });
+    this.closeAtExpiry(client);
     // The client may have disconnected during the look-up. Its `close` event has then released the old slot, but not the new
     // slot.
     if (client.socket.readyState !== client.socket.OPEN) leave();
@@ -340,10 +357,9 @@ export class WebSockets {
     const { keys } = this.options;
     if (key === undefined) return caller;
     const current = await keys.recognise(key, { address: address.id, deadline });
-    if (current) return current;
-    const reason = keys.rejectionReason(key);
-    socket.close(CloseCode.Forbidden, reason);
-    throw new ProblemError('UNAUTHENTICATED', reason);
+    if (!(current instanceof Rejection)) return current;
+    socket.close(CloseCode.Forbidden, current.reason);
+    throw new ProblemError('UNAUTHENTICATED', current.reason);
   }
 
   private pingAll(): void {

@@ -1,5 +1,6 @@
 import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
+import { requireScope } from '../../graphql/admission';
 import type { Context } from '../../graphql/context';
 import { Paged } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
@@ -36,7 +37,7 @@ export class OrderResolver {
   }
 
   @RateLimited()
-  @RequiresScope('WRITE')
+  @RequiresScope('ORDER')
   @Errors('BAD_USER_INPUT', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
   @Mutation(
     () => Order,
@@ -46,14 +47,15 @@ export class OrderResolver {
   )
   placeOrder(
     @Input(NewOrder, 'The order to place.') input: NewOrder,
-    @Ctx() { session }: Context,
+    @Ctx() { session, request }: Context,
     @Selected() selection: FieldSelection,
   ) {
+    if (input.complete) requireScope(request.caller, 'WRITE');
     return this.orders.place(session, input, selection);
   }
 
   @RateLimited()
-  @RequiresScope('WRITE')
+  @RequiresScope('ORDER')
   @Errors(
     'BAD_USER_INPUT',
     'NOT_FOUND',
@@ -75,11 +77,12 @@ export class OrderResolver {
     @Ctx() { session, request }: Context,
     @Selected() selection: FieldSelection,
   ) {
+    if (input.complete !== undefined) requireScope(request.caller, 'WRITE');
     return this.orders.update(session, id, input, conditionOf(request, ifVersion), selection);
   }
 
   @RateLimited()
-  @RequiresScope('WRITE')
+  @RequiresScope('ORDER')
   @Errors('NOT_FOUND', 'PRECONDITION_FAILED')
   @Mutation(
     () => Order,
@@ -92,6 +95,8 @@ export class OrderResolver {
     @IfVersion() ifVersion: string | null | undefined,
     @Ctx() { session, request }: Context,
   ) {
-    return this.orders.cancel(session, id, conditionOf(request, ifVersion));
+    return this.orders.cancel(session, id, conditionOf(request, ifVersion), (order) => {
+      if (order.complete) requireScope(request.caller, 'WRITE');
+    });
   }
 }

@@ -108,11 +108,18 @@ export class OrderService {
 
   /**
    * Deletes an order. Its reserved units return to stock unless the order is complete.
-   * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`.
+   * @param check throws an error if the caller may not cancel this order.
+   * @throws ProblemError `NOT_FOUND`, `PRECONDITION_FAILED`; errors of `check`.
    */
-  async cancel(session: Session, id: bigint, precondition?: Precondition): Promise<OrderRow> {
+  async cancel(
+    session: Session,
+    id: bigint,
+    precondition?: Precondition,
+    check: (order: OrderRow) => void = () => undefined,
+  ): Promise<OrderRow> {
     return session.transaction(async (tx) => {
       const { reserved, ...order } = await lockOrder(tx, id, precondition);
+      check(order);
       announceChange(tx, { topic: 'order', kind: 'DELETED', id, before: order });
       if (reserved > 0 && !order.complete) await moveReservation(tx, { ...order, reserved }, NOTHING);
       await tx.prisma.order.delete({ where: { id } });

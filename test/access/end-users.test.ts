@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { type Gateway, startGateway } from '../helper/gateway';
+import { socketClient } from '../helper/live';
+import { until } from '../helper/until';
+import { ask } from '../http/client';
+import { IdentityProvider } from './identity-provider';
+
+let provider: IdentityProvider;
+let gateway: Gateway;
+beforeAll(async () => {
+  provider = await IdentityProvider.start();
+  gateway = await startGateway({
+    JWT_ISSUER: provider.issuer,
+    JWT_AUDIENCE: 'shop',
+    JWT_PLAN: 'pro',
+    JWT_SCOPE_CLAIM: 'roles',
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await provider.stop();
+});
+
+const idOf = (sub: string) =>
+  `user:${createHash('sha256').update(`${provider.issuer}\n${sub}`).digest('base64url').slice(0, 22)}`;
+const bearer = (token: string) => ({ 'x-api-key': undefined, authorization: `Bearer ${token}` });
+let users = 0;
+/** The headers of a user whom no other test has. */
+const signIn = async (claims = {}) => bearer(await provider.sign({ sub: `user ${++users}`, ...claims }));
+const seconds = (delta: number) => Math.floor(Date.now() / 1000) + delta;
+
+test('a user has an id, a plan and scopes of its own, and no usage', async () => {
+  const { json } = await ask(
+    gateway,
+    '{ viewer { user callerId plan scopes apiKey { id } usage { date } rateLimit { windows { limit } } } }',
+    { headers: await signIn({ sub: 'ann' }) },
+  );
+  expect(json.data).toEqual({
+    viewer: {
+      user: 'ann',
+      callerId: idOf('ann'),
+      plan: 'PRO',
+      scopes: ['READ', 'ORDER'],
+      apiKey: null,
+      usage: [],
+      rateLimit: { windows: [{ limit: 300 }, { limit: 10_000 }] },
+    },
+  });
+});
+
+test('two users of one address have quotas of their own, and leave that of the address alone', async () => {
+  const [ann, ben] = [await signIn(), await signIn()];
+  const from = '198.51.100.7';
+  for (let i = 0; i < 3; i++) await ask(gateway, 'GET /pets', { headers: ann, from });
+  expect((await ask(gateway, 'GET /pets', { headers: ann, from })).told).toMatchObject({ limit: 300, remaining: 296 });
+  expect((await ask(gateway, 'GET /pets', { headers: ben, from })).told).toMatchObject({ limit: 300, remaining: 299 });
+  const anonymous = await ask(gateway, 'GET /rate_limit', { headers: { 'x-api-key': undefined }, from });
+  expect(anonymous.told).toMatchObject({ limit: 60, remaining: 60 });
+});
+
+describe('a user', () => {
+  const order = (input: string) => `mutation { placeOrder(input: { ${input} }) { id complete } }`;
+
+  test('may place, change and cancel orders, but not complete them', async () => {
+    const headers = await signIn();
+    const placed = await ask(gateway, order('quantity: 1'), { headers });
+    expect(placed.json.data).toEqual({ placeOrder: { id: expect.any(String), complete: false } });
+    const id = String(placed.json.data?.placeOrder?.id);
+    const changed = await ask(gateway, `mutation { updateOrder(id: ${id}, input: { quantity: 2 }) { quantity } }`, {
+      headers,
+    });
+    expect(changed.json.data).toEqual({ updateOrder: { quantity: 2 } });
+    const forbidden = [
+      order('complete: true'),
+      `mutation { updateOrder(id: ${id}, input: { complete: false }) { id } }`,
+      'mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }',
+    ];
+    for (const text of forbidden) {
+      const { error } = await ask(gateway, text, { headers });
+      expect(error).toMatchObject({ code: 'FORBIDDEN', message: expect.stringContaining('needs the scope WRITE') });
+    }
+    const byRest = await ask(gateway, 'POST /store/orders', { headers, body: { quantity: 1, complete: true } });
+    expect(byRest).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    await ask(gateway, `mutation { updateOrder(id: ${id}, input: { complete: true }) { id } }`);
+    const cancelled = `mutation { cancelOrder(id: ${id}) { id } }`;
+    expect((await ask(gateway, cancelled, { headers })).code).toBe('FORBIDDEN');
+    expect((await ask(gateway, cancelled)).json.data).toEqual({ cancelOrder: { id } });
+  });
+
+  test('with WRITE in the claim may do so', async () => {
+    const headers = await signIn({ roles: ['write'] });
+    expect((await ask(gateway, order('complete: true'), { headers })).json.data).toMatchObject({
+      placeOrder: { complete: true },
+    });
+  });
+});
+
+test('ORDER is not granted to keys, and a key without WRITE is told that it needs WRITE', async () => {
+  const input = { name: 'shop', scopes: ['ORDER', 'READ'] };
+  const { error } = await ask(gateway, 'mutation ($i: NewApiKey!) { createApiKey(input: $i) { secret } }', {
+    variables: { i: input },
+  });
+  expect(error).toMatchObject({ code: 'BAD_USER_INPUT', details: [{ path: 'input.scopes' }] });
+  const reader = await gateway.createKey({ scopes: ['READ'] });
+  const refused = await ask(gateway, 'mutation { placeOrder(input: {}) { id } }', { headers: reader.headers });
+  expect(refused.error?.message).toBe(
+    'This operation needs an API key with the scope WRITE; this key does not have it.',
+  );
+});
+
+describe('a token that is not accepted', () => {
+  test.each<[why: string, token: () => Promise<string> | string, message: RegExp]>([
+    ['expired', () => provider.sign({ exp: seconds(-60) }), /^The token has expired\.$/],
+    ['for another audience', () => provider.sign({ aud: 'bank' }), /another audience/],
+    ['forged', async () => `${(await provider.sign()).slice(0, -8)}AAAAAAAA`, /signature/],
+    ['malformed', () => 'a.b.c', /malformed/],
+  ])('gets 401 with the reason: %s', async (_why, token, message) => {
+    for (const on of ['GET /pets', '{ pets { totalCount } }']) {
+      const { status, error, headers } = await ask(gateway, on, {
+        headers: bearer(await token()),
+        from: '198.51.100.9',
+      });
+      expect([status, error?.code, error?.message]).toEqual([401, 'UNAUTHENTICATED', expect.stringMatching(message)]);
+      expect(headers['www-authenticate']).toBe(
+        `Bearer realm="petstore", error="invalid_token", error_description="${error?.message}"`,
+      );
+    }
+  });
+
+  test('is charged to a count of its user if it is genuine, else to its address', async () => {
+    const from = '198.51.100.11';
+    const expired = bearer(await provider.sign({ sub: 'tab', exp: seconds(-60) }));
+    for (let i = 0; i < 5; i++) await ask(gateway, 'GET /pets', { headers: expired, from });
+    const valid = await ask(gateway, 'GET /rate_limit', { headers: bearer(await provider.sign({ sub: 'tab' })), from });
+    expect(valid.told.remaining).toBe(300);
+    const anonymous = { 'x-api-key': undefined };
+    expect((await ask(gateway, 'GET /rate_limit', { headers: anonymous, from })).told.remaining).toBe(60);
+    for (let i = 0; i < 5; i++) await ask(gateway, 'GET /pets', { headers: bearer('a.b.c'), from });
+    expect((await ask(gateway, 'GET /rate_limit', { headers: anonymous, from })).told.remaining).toBe(55);
+  });
+
+  test('gets 503 with Retry-After if the signing keys are out of reach', async () => {
+    const { told, status, code } = await ask(gateway, 'GET /pets', {
+      headers: bearer(await provider.sign({}, { kid: 'new' })),
+      from: '198.51.100.12',
+    });
+    // Without a read of the keys in the last 5 seconds, the key is known to be unknown.
+    if (status !== 401)
+      expect([status, code, told.retryAfter]).toEqual([503, 'SERVICE_UNAVAILABLE', expect.any(Number)]);
+    const again = await ask(gateway, 'GET /pets', {
+      headers: bearer(await provider.sign({}, { kid: 'newer' })),
+      from: '198.51.100.12',
+    });
+    expect([again.status, again.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(again.told.retryAfter).toBeGreaterThan(0);
+  });
+});
+
+describe('over WebSocket, a token', () => {
+  let url: string;
+  beforeAll(async () => {
+    url = await gateway.listen();
+  });
+
+  test('identifies the user, and the connection closes with 4403 when the token ends', async () => {
+    const token = await provider.sign({ sub: 'live', exp: seconds(-27) });
+    const closed: { code?: number }[] = [];
+    const client = socketClient(url, { Authorization: `Bearer ${token}` });
+    const viewer = await client.subscribe('{ viewer { user } }').untilOver();
+    expect(viewer.answers).toMatchObject([{ data: { viewer: { user: 'live' } } }]);
+    const running = client.subscribe('subscription { petChanged { kind } }');
+    await until(() => running.error !== undefined || running.isComplete, 10);
+    expect(running.error ?? closed).toMatchObject({ code: 4403 });
+    client.close();
+  });
+
+  test('that is not accepted closes with 4403', async () => {
+    const client = socketClient(url, { Authorization: 'Bearer a.b.c' });
+    const { error } = await client.subscribe('{ viewer { user } }').untilOver();
+    expect(error).toMatchObject({ code: 4403 });
+    client.close();
+  });
+});

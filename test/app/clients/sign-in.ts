@@ -1,0 +1,39 @@
+import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { SetContextLink } from '@apollo/client/link/context';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { OperationTypeNode } from 'graphql';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws'; // browsers have their own
+import { report, url } from './run.js';
+
+const accessToken = async () => process.env.TOKEN ?? '';
+
+const authorize = new SetContextLink(async ({ headers }) => ({
+  headers: { ...headers, authorization: `Bearer ${await accessToken()}` },
+}));
+const socket = createClient({
+  url: `${url.replace('http', 'ws')}/graphql`,
+  connectionParams: async () => ({ Authorization: `Bearer ${await accessToken()}` }),
+  webSocketImpl: WebSocket, // not in a browser
+});
+const client = new ApolloClient({
+  cache: new InMemoryCache(),
+  link: ApolloLink.split(
+    ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+    new GraphQLWsLink(socket),
+    authorize.concat(new HttpLink({ uri: `${url}/graphql` })),
+  ),
+});
+
+const { data: me } = await client.query<{ viewer: { user: string } }>({ query: gql('{ viewer { user } }') });
+const events = client.subscribe<{ orderChanged: { kind: string } }>({
+  query: gql('subscription { orderChanged { kind } }'),
+});
+const seen = new Promise<string | undefined>((resolve) => {
+  events.subscribe(({ data }) => resolve(data?.orderChanged.kind));
+});
+socket.on('connected', () =>
+  setTimeout(() => client.mutate({ mutation: gql('mutation { placeOrder(input: {}) { id } }') }), 500),
+);
+report({ user: me?.viewer.user, event: await seen });
+socket.dispose();
