@@ -8,9 +8,10 @@ const EXPLORER_TOOLS = `<div class="tools row">${fill('key')}\n<p id="quota" cla
 /**
  * The initial content of a page whose content is created by a script.
  * @param instead the hint for browsers without JavaScript.
+ * @param tag the element for the content; `div` if the script creates a `main` element.
  */
-function needsScripts(name: string, instead: string): string {
-  return `<main id="content"><noscript><p class="notice">${name} needs JavaScript. ${instead}</p></noscript></main>`;
+function needsScripts(name: string, instead: string, tag: 'main' | 'div' = 'main'): string {
+  return `<${tag} id="content"><noscript><p class="notice">${name} needs JavaScript. ${instead}</p></noscript></${tag}>`;
 }
 
 /** All pages except the guides and Apollo Sandbox. */
@@ -51,7 +52,11 @@ export const CONTENTS: readonly PageContent[] = [
     policy: SWAGGER_UI,
     tools: EXPLORER_TOOLS,
     content: () =>
-      needsScripts('Swagger UI', 'The <a href="/openapi.yaml">OpenAPI document</a> describes the same operations.'),
+      needsScripts(
+        'Swagger UI',
+        'The <a href="/openapi.yaml">OpenAPI document</a> describes the same operations.',
+        'div',
+      ),
   },
 ];
 

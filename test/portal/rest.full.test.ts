@@ -1,3 +1,4 @@
+import { violations } from './browser';
 import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
 
 const browsing = useBrowsing();
@@ -29,6 +30,35 @@ browserTest.each(['#placeOrder', '#/Store/placeOrder'])('/docs/rest%s opens the 
   await rest.page.evaluate(`location.hash = 'createPet'`);
   await rest.page.locator('#operations-Pets-createPet.is-open').waitFor();
   expectNoComplaints(rest);
+});
+
+browserTest('no open operation is higher than four screens of a desktop, and each shows its errors', async () => {
+  const { page } = await browsing.open('/docs/rest');
+  const operations = page.locator('.opblock');
+  await operations.first().waitFor();
+  await page.evaluate("for (const each of document.querySelectorAll('.opblock-summary-control')) each.click()");
+  await page.locator('.opblock:not(:has(.opblock-body))').first().waitFor({ state: 'detached' });
+  const heights: [string, number][] = await operations.evaluateAll((all) =>
+    all.map(({ id, offsetHeight }) => [id, offsetHeight]),
+  );
+  expect(heights.length).toBeGreaterThan(20);
+  expect(heights.filter(([, height]) => height > 4 * 800)).toEqual([]);
+  const open = page.locator('#operations-Pets-updatePet');
+  for (const code of ['BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'])
+    await open.locator('.response', { hasText: code }).first().waitFor();
+  await open.locator('.response', { hasText: 'ETag' }).first().waitFor();
+});
+
+browserTest('the page has one main element, and deprecated operations have enough contrast', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const { page } = await browsing.open('/docs/rest', { colorScheme, bypassCSP: true });
+    const deprecated = page.locator('.opblock-deprecated');
+    await deprecated.first().waitFor();
+    expect(await page.locator('main').count()).toBe(1);
+    expect(await violations(page, ['landmark-one-main', 'landmark-no-duplicate-main'])).toEqual([]);
+    const contrast = "axe.run('.opblock-deprecated', { runOnly: ['color-contrast'] })";
+    expect(await page.evaluate(`${contrast}.then(({ violations }) => violations)`)).toEqual([]);
+  }
 });
 
 browserTest('an opened operation fits the width of a phone', async () => {
