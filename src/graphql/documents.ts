@@ -135,7 +135,8 @@ export class Documents {
       document = parse(text, this.parseOptions);
     } catch (error) {
       const message = reworded(error instanceof Error ? error.message : String(error));
-      return [new GraphQLError(message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
+      const { source, positions } = error instanceof GraphQLError ? error : {};
+      return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
     }
     const errors = this.check(document, hash);
     return errors.length ? errors : document;

@@ -8,8 +8,8 @@ import { fill } from '../helper/world';
 import type { FuzzedRequest } from './callers';
 
 /** Minutes per fuzzer, set by `npm run fuzz`. If 0, the run is short, and has a fixed seed. */
-const MINUTES = Number(process.env.FUZZ_MINUTES ?? 0);
-const SEED = Number(process.env.FUZZ_SEED ?? (MINUTES ? randomInt(2 ** 31) : 20261121));
+export const MINUTES = Number(process.env.FUZZ_MINUTES ?? 0);
+export const SEED = Number(process.env.FUZZ_SEED ?? (MINUTES ? randomInt(2 ** 31) : 20261121));
 const PATH = process.env.FUZZ_PATH;
 
 /** How long Jest may wait for {@link fuzz}, in milliseconds. */
@@ -60,7 +60,7 @@ export async function fuzz(
 }
 
 /** Fills the database with a shop: equal sort keys, minimum and maximum stock, and an API key that requests may change. */
-async function openShop(database: Database): Promise<void> {
+export async function openShop(database: Database): Promise<void> {
   await fill(database, {
     categories: [1, 2, 3].map((id) => ({ id, name: id === 2 ? '🐕' : 'Dogs' })),
     pets: [

@@ -21,7 +21,7 @@ import { byAnyCaller, type FuzzedRequest } from './callers';
 import { anyJson, broken, fitting, mostly, objectText, texts } from './values';
 
 /** The text of a document, and its variables as JSON text. */
-interface Operation {
+export interface Operation {
   text: string;
   variables: string;
 }
@@ -37,12 +37,17 @@ const URLS = ['/graphql', '/graphql?', '/graphql?query', '/graphql?query=%00', '
 
 /** Requests to `/graphql`, generated from the schema: valid, almost valid, and nonsense. */
 export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<FuzzedRequest> {
+  const any = anyOperations(schema);
+  return byAnyCaller(fc.oneof({ arbitrary: posts(any), weight: 12 }, { arbitrary: gets(any), weight: 2 }, NONSENSE));
+}
+
+/** Operations of all kinds, generated from the schema: most of them are valid. */
+export function anyOperations(schema: GraphQLSchema): fc.Arbitrary<Operation> {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const sound = fc.oneof(...roots.flatMap((root) => (root ? operations(root) : [])));
   const documents = sound.map(({ text }) => text);
   const damaged = broken(documents, SCRAPS).map((text) => ({ text, variables: '{}' }));
-  const any = mostly(sound, damaged);
-  return byAnyCaller(fc.oneof({ arbitrary: posts(any), weight: 12 }, { arbitrary: gets(any), weight: 2 }, NONSENSE));
+  return mostly(sound, damaged);
 }
 
 function posts(operation: fc.Arbitrary<Operation>) {
@@ -88,8 +93,10 @@ const NONSENSE = fc.record({
 });
 
 interface Variable {
+  /** The type, and the default value. */
   declared: string;
-  json: string;
+  /** `undefined` if the variable is not sent. */
+  json: string | undefined;
 }
 
 /** Returns the text of a part of a document. Adds the variables of that part to `variables`. */
@@ -97,17 +104,34 @@ type Writer = (variables: Variable[]) => string;
 
 const NOTHING = fc.constant<Writer>(() => '');
 
+/** `@skip` and `@include`, with literals and variables. */
+const CONDITION = fc
+  .record({
+    name: fc.constantFrom('skip', 'include'),
+    literal: mostly(fc.constantFrom('true', 'false', undefined), fc.constantFrom('null', '"x"', '$v0', '1'), 8),
+    declared: fc.constantFrom('Boolean!', 'Boolean! = true', 'Boolean = false', 'Boolean = true', 'Boolean'),
+    json: mostly(fitting.boolean, fc.constantFrom(undefined, 'null', '1'), 4),
+  })
+  .map(({ name, literal, ...variable }): Writer => {
+    return (variables) => ` @${name}(if: ${literal ?? `$v${variables.push(variable) - 1}`})`;
+  });
+const MAYBE_CONDITION = mostly(NOTHING, CONDITION, 6);
+
 /** Operations with one to three root fields. Arguments are literals or variables, often with boundary values. */
 function operations(root: GraphQLObjectType): fc.Arbitrary<Operation> {
   const one = fc.oneof(...Object.values(root.getFields()).map((field) => fieldOf(field, 2)));
   const name = mostly(fc.constant('one'), fc.constant(''), 3);
-  return fc.tuple(fc.array(one, { minLength: 1, maxLength: 3 }), name).map(([fields, name]) => {
+  const spread = mostly(fc.constant(undefined), CONDITION, 3);
+  return fc.tuple(fc.array(one, { minLength: 1, maxLength: 3 }), name, spread).map(([fields, name, spread]) => {
     const given: Variable[] = [];
     const body = fields.map((write, i) => `f${i}: ${write(given)}`).join(' ');
+    const selected = spread ? `...F${spread(given)}` : body;
     const declared = given.map((variable, i) => `$v${i}: ${variable.declared}`).join(', ');
+    const values = given.flatMap(({ json }, i) => (json === undefined ? [] : `"v${i}":${json}`));
+    const fragment = spread ? ` fragment F on ${root.name} { ${body} }` : '';
     return {
-      text: `${root.name.toLowerCase()} ${name}${declared && `(${declared})`} { ${body} }`,
-      variables: `{${given.map(({ json }, i) => `"v${i}":${json}`).join(',')}}`,
+      text: `${root.name.toLowerCase()} ${name}${declared && `(${declared})`} { ${selected} }${fragment}`,
+      variables: `{${values.join(',')}}`,
     };
   });
 }
@@ -115,9 +139,11 @@ function operations(root: GraphQLObjectType): fc.Arbitrary<Operation> {
 function fieldOf(field: GraphQLField<unknown, unknown>, depth: number): fc.Arbitrary<Writer> {
   const type = getNamedType(field.type);
   const inner = isObjectType(type) || isInterfaceType(type) ? selection(type, depth - 1) : NOTHING;
-  return fc.tuple(fc.tuple(...field.args.map(argument)), inner).map(([args, body]) => (variables) => {
+  const parts = fc.tuple(fc.tuple(...field.args.map(argument)), MAYBE_CONDITION, inner);
+  return parts.map(([args, condition, body]) => (variables) => {
     const given = args.map((write) => write(variables)).filter(Boolean);
-    return `${field.name}${given.length ? `(${given.join(', ')})` : ''} ${body(variables)}`.trim();
+    const called = `${field.name}${given.length ? `(${given.join(', ')})` : ''}`;
+    return `${called}${condition(variables)} ${body(variables)}`.trim();
   });
 }
 
@@ -127,9 +153,11 @@ function selection(type: GraphQLObjectType | GraphQLInterfaceType, depth: number
   );
   if (!fields.length) return fc.constant(() => '{ __typename }');
   const one = fc.oneof(...fields.map((field) => fieldOf(field, depth)));
-  return fc
-    .array(one, { minLength: 1, maxLength: 3 })
-    .map((all) => (variables) => `{ __typename ${all.map((write, i) => `g${i}: ${write(variables)}`).join(' ')} }`);
+  const inline = mostly(fc.constant(undefined), MAYBE_CONDITION, 4);
+  return fc.tuple(fc.array(one, { minLength: 1, maxLength: 3 }), inline).map(([all, inline]) => (variables) => {
+    const fields = all.map((write, i) => `g${i}: ${write(variables)}`).join(' ');
+    return `{ __typename ${inline ? `... on ${type.name}${inline(variables)} { ${fields} }` : fields} }`;
+  });
 }
 
 function argument(arg: GraphQLArgument): fc.Arbitrary<Writer> {
@@ -141,7 +169,13 @@ function argument(arg: GraphQLArgument): fc.Arbitrary<Writer> {
   );
   const others = fc.constantFrom('ID', 'Int!', '[ID!]', 'PetFilter', 'Nothing', 'Pet');
   const declared = mostly(fc.constant(String(type)), others, 30);
-  const variable = fc.record({ declared, json: mostly(valuesOf(type, true), anyJson, 12) }).map(
+  const plain = fc.record<Variable>({ declared, json: mostly(valuesOf(type, true), anyJson, 12) });
+  // A default value lets a nullable variable be used where null is not allowed.
+  const withDefault = fc.record<Variable>({
+    declared: valuesOf(type, false).map((value) => `${getNullableType(type)} = ${value}`),
+    json: fc.oneof(fc.constantFrom(undefined, 'null'), valuesOf(type, true)),
+  });
+  const variable = mostly(plain, withDefault).map(
     (each): Writer =>
       (variables) =>
         `${name}: $v${variables.push(each) - 1}`,
