@@ -50,6 +50,7 @@ export class ApiKeyResolver {
     return listKeys(session, args);
   }
 
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
@@ -65,6 +66,7 @@ export class ApiKeyResolver {
 
   @RateLimited()
   @RequiresScope('ADMIN')
+  @Weighs(WEIGHTS.usage)
   @Sized('first', DEFAULT_PAGE)
   @Errors('BAD_USER_INPUT')
   @Query(() => [CallerUsage], {
@@ -81,6 +83,7 @@ export class ApiKeyResolver {
     return callers.map(({ caller, ...used }) => ({ ...used, apiKey: keys.get(caller) ?? null }));
   }
 
+  @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
@@ -89,6 +92,7 @@ export class ApiKeyResolver {
     return this.keys.create(session, input);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
@@ -97,6 +101,7 @@ export class ApiKeyResolver {
     return this.keys.update(session, String(id), input);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
@@ -108,6 +113,7 @@ export class ApiKeyResolver {
     return this.keys.revoke(session, String(id));
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND')
@@ -129,6 +135,7 @@ export class ApiKeyResolver {
     return this.keys.rotate(session, String(id), graceSeconds);
   }
 
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
@@ -160,6 +167,7 @@ export class ApiKeyResolver {
     return (await loaders.load('limits', key, read)) as LimitStatus;
   }
 
+  @Weighs(WEIGHTS.usage)
   @Sized('days', DEFAULT_DAYS)
   @FieldResolver(() => [UsageDay], {
     name: 'usage',

@@ -1,6 +1,6 @@
 import { Args, Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
 import type { Context } from '../graphql/context';
-import { Sized } from '../graphql/cost-directives';
+import { Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Errors } from '../graphql/directives';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Plan } from '../rate-limit/plans';
@@ -24,6 +24,7 @@ export class ViewerResolver {
     return { user, callerId, plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
 
+  @Weighs(WEIGHTS.usage)
   @Sized('days', DEFAULT_DAYS)
   @FieldResolver(() => [UsageDay], {
     name: 'usage',

@@ -26,6 +26,14 @@ export const WEIGHTS = {
   text: 2_000 / CHARACTERS,
   /** A database statement, or the part of a statement that reads the page of one parent. */
   statement: 20,
+  /** Creating a row: its statement, and what an idempotency key adds. */
+  creation: 60,
+  /** Changing or deleting a row: locks, checks and writes. */
+  change: 100,
+  /** Saving the counts of usage, and reading them. */
+  usage: 40,
+  /** Finding rows of several types by their ids. */
+  references: 80,
   filter: 10,
   /** Searching for a text inside stored texts. */
   search: 1000,

@@ -19,7 +19,7 @@ import { ProblemError } from '../errors/errors';
 import type { Rule } from '../errors/inputs';
 import { MAX_PAGE } from './connection';
 import type { Variables } from './context';
-import { listSizeOf, weightOf } from './cost-directives';
+import { listSizeOf, WEIGHTS, weightOf } from './cost-directives';
 
 /** The fields that an operation selects on an object. */
 export interface SelectedFields {
@@ -91,6 +91,8 @@ export function costLimits(most: number): CostLimits {
 interface Estimated {
   readonly root: SelectedFields;
   readonly estimate: Estimate;
+  /** The number of statements that read related rows. */
+  readonly related: number;
   /** The number of requests that the operation counts as. */
   readonly countedFields: number;
 }
@@ -106,7 +108,7 @@ const NAMED = 3;
  */
 export function requireCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
-  { root, estimate, countedFields }: Estimated,
+  { root, estimate, related, countedFields }: Estimated,
   variables: Variables,
   limits: CostLimits,
   estimated = estimateAt(estimate, variables),
@@ -121,7 +123,7 @@ export function requireCost(
   const cost = Math.round(estimated);
   if (cost <= most) return;
   const what = isEvent ? 'An event of the subscription' : 'The operation';
-  const dearest = dearestOf(new FieldCosts(schema).shares(root, variables));
+  const dearest = dearestOf(new FieldCosts(schema).shares(root, related, variables));
   const allowed = countedFields === 0 ? 'is allowed for operations that use no quota' : 'is allowed';
   const message = `${what} has an estimated cost of ${cost}; at most ${most} ${allowed}. Most expensive parts: ${dearest}. Request less of these.`;
   throw new ProblemError('OPERATION_TOO_COMPLEX', message);
@@ -168,25 +170,30 @@ interface FieldCost {
 
 /**
  * Estimates the cost of an operation before it runs: how much it reads, writes and sends. Each field costs 1, or the weight
- * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists. In introspection, lists have
+ * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists, whose items cost 1 each. In introspection, lists have
  * their actual lengths. Long response keys and arguments add to the cost.
  */
 export class FieldCosts {
   constructor(private readonly schema: GraphQLSchema) {}
 
-  total({ fields }: SelectedFields, place: Place = {}): Estimate {
+  /** @param related the number of statements that read related rows (statements.ts). */
+  total(root: SelectedFields, related: number): Estimate {
+    return sum([this.under(root), constant(related * WEIGHTS.statement)]);
+  }
+
+  private under({ fields }: SelectedFields, place: Place = {}): Estimate {
     return sum(
       fields.map((field) => {
         const { own, length, inside } = this.of(field, place);
-        const below = field.selection ? times(length, this.total(field.selection, inside)) : constant(0);
+        const below = field.selection ? times(length, this.under(field.selection, inside)) : constant(0);
         return sum([...own.map(([, cost]) => cost), below]);
       }),
     );
   }
 
   /** How much each schema element adds to the total for these variables. */
-  shares(root: SelectedFields, variables: Variables): ReadonlyMap<string, number> {
-    const shares = new Map<string, number>();
+  shares(root: SelectedFields, related: number, variables: Variables): ReadonlyMap<string, number> {
+    const shares = new Map([['statements for related rows', related * WEIGHTS.statement]]);
     const visit = ({ fields }: SelectedFields, place: Place, objects: number) => {
       for (const field of fields) {
         const { own, length, inside } = this.of(field, place);
@@ -209,7 +216,10 @@ export class FieldCosts {
     const values = found ? constant(ratio(found.values, parents)) : sized;
     return {
       own: [
-        [coordinate, times(values, constant(weightOf(field, 1)))],
+        [
+          coordinate,
+          isList ? sum([constant(weightOf(field, 0)), values]) : times(values, constant(weightOf(field, 1))),
+        ],
         [`names of more than ${NAME_LENGTH} characters`, constant(Math.ceil(key.length / NAME_LENGTH) - 1)],
         ...argumentsOf(selected),
       ],

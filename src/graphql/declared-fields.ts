@@ -18,8 +18,16 @@ import { type ListArgs, pageOf } from './page-args';
 type Row = Readonly<Record<string, unknown>>;
 type Resolver = GraphQLFieldResolver<Row, Context>;
 
+/** The part of a table's declaration that a resolver is made from; `derived` is computed without a statement. */
+type Part = 'relation' | 'pages' | 'computed' | 'derived';
+
 /** The resolvers that are made from the declarations of tables. */
-const made = new WeakSet<GraphQLFieldResolver<never, never>>();
+const made = new WeakMap<GraphQLFieldResolver<never, never>, Part>();
+
+/** The part of a table's declaration that the resolver of a field is made from, if it is. */
+export function declaredPart({ resolve }: GraphQLField<unknown, unknown>): Part | undefined {
+  return resolve && made.get(resolve);
+}
 
 /**
  * Whether a field has a resolver of its own. Only graphql-js can run such a field. PostgreSQL can write all other fields: the
@@ -41,21 +49,17 @@ export function resolveDeclaredFields(schema: GraphQLSchema, tables: readonly Ta
     const type = schema.getType(table.type);
     if (!isObjectType(type)) continue;
     const fields = type.getFields();
-    const resolveBy = <Part>(
-      parts: Readonly<Record<string, Part>> = {},
-      resolverOf: (name: string, part: Part) => Resolver,
-    ) => {
-      for (const [name, part] of Object.entries(parts)) {
-        const field = fields[name];
-        if (!field || hasOwnResolver(field)) continue;
-        const resolve = resolverOf(name, part);
-        made.add(resolve);
-        field.resolve = resolve;
-      }
+    const resolve = (name: string, part: Part, resolver: Resolver) => {
+      const field = fields[name];
+      if (!field || hasOwnResolver(field)) return;
+      made.set(resolver, part);
+      field.resolve = resolver;
     };
-    resolveBy(table.relations, (name, relation) => relationResolver(name, relation));
-    resolveBy(table.pages, (_name, pages) => pagesResolver(table, pages));
-    resolveBy(table.computed, (name, column) => computedResolver(table, name, column));
+    for (const [name, relation] of Object.entries(table.relations))
+      resolve(name, 'relation', relationResolver(name, relation));
+    for (const [name, pages] of Object.entries(table.pages ?? {})) resolve(name, 'pages', pagesResolver(table, pages));
+    for (const [name, column] of Object.entries(table.computed ?? {}))
+      resolve(name, column.of ? 'derived' : 'computed', computedResolver(table, name, column));
   }
 }
 

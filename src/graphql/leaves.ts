@@ -91,6 +91,8 @@ function tableOf(type: GraphQLOutputType, tables: Tables): Table<object> | undef
 /** An operation whose plain root fields are replaced by leaves. */
 export interface Rewritten {
   readonly document: DocumentNode;
+  /** The response keys of the replaced root fields. */
+  readonly leaves: ReadonlySet<string>;
   /** The pages nested in leaves. Their arguments are checked before anything runs. */
   readonly pages: readonly NestedPage[];
 }
@@ -121,11 +123,11 @@ export function rewrite(
 ): Rewritten | undefined {
   if (node.operation !== 'query') return undefined;
   const reader = new TreeReader(tables, format);
-  let hasLeaves = false;
+  const leaves = new Set<string>();
   const nodes = root.fields.flatMap((field): readonly FieldNode[] => {
     const selection = reader.selection(field);
     if (!selection) return field.nodes;
-    hasLeaves = true;
+    leaves.add(field.key);
     return field.nodes.map(({ name, selectionSet: _, directives: __, ...node }): FieldNode => {
       const alias = { kind: Kind.NAME, value: field.key } as const;
       const leaf = { ...node, alias, name: { ...name, value: name.value + SUFFIX } };
@@ -134,11 +136,11 @@ export function rewrite(
     });
   });
   // Introspection in the same operation would show the hidden fields of the execution schema.
-  if (!hasLeaves || root.fields.some(({ field }) => field.name === '__schema' || field.name === '__type'))
+  if (!leaves.size || root.fields.some(({ field }) => field.name === '__schema' || field.name === '__type'))
     return undefined;
   const operation = { ...node, selectionSet: { ...node.selectionSet, selections: nodes } };
   const document: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...Object.values(fragments)] };
-  return { document, pages: reader.pages };
+  return { document, leaves, pages: reader.pages };
 }
 
 /**

@@ -32,11 +32,12 @@ import {
   variablesWithoutNull,
 } from '../errors/inputs';
 import type { Scope } from './caller';
-import type { Variables } from './context';
+import { GRAPHQL_API, type Variables } from './context';
 import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
 import { isCounted, requiredScope, type StabilityLevel, stabilityOf } from './directives';
 import { type Rewritten, rewrite, type Tables } from './leaves';
 import { selectionsByPlace } from './row-selection';
+import { countStatements } from './statements';
 
 /** Maximum number of cached analyses of one operation. */
 const MAX_ANALYSES = 16;
@@ -150,6 +151,10 @@ export class Analysis {
   readonly unstable: ReadonlyMap<string, StabilityLevel>;
   /** The estimated cost. */
   readonly estimate: Estimate;
+  /** The number of statements that the operation needs at most. */
+  readonly statements: number;
+  /** The number of these statements that read related rows. */
+  readonly related: number;
   /** Whether the answer depends only on the schema: the operation selects only introspection, and has no variables. */
   readonly isIntrospection: boolean;
   private readonly rewritten = new Map<JsonFormat, Rewritten | undefined>();
@@ -190,7 +195,13 @@ export class Analysis {
     this.countedFields = countedFields;
     this.scopes = scopes;
     this.unstable = unstable;
-    this.estimate = new FieldCosts(schema).total(this.root);
+    const rewritten = this.withLeaves(GRAPHQL_API.json);
+    // An operation with pages inside of leaves may run without leaves (executor.ts).
+    const isLeaf = ({ key }: SelectedField) => rewritten?.pages.length === 0 && rewritten.leaves.has(key);
+    const { total, related } = countStatements(this.root, node.operation === 'subscription', isLeaf);
+    this.statements = total;
+    this.related = related;
+    this.estimate = new FieldCosts(schema).total(this.root, related);
     const { fields } = this.root;
     const isMeta = ({ field }: SelectedField) => field === SchemaMetaFieldDef || field === TypeMetaFieldDef;
     this.isIntrospection = !node.variableDefinitions?.length && fields.length > 0 && fields.every(isMeta);

@@ -24,12 +24,14 @@ export const Selected = (): ParameterDecorator => (prototype, method, index) => 
  * Injects a function. It takes the name of one of the field's possible types, and returns the selection of rows of this
  * type.
  */
-export const SelectedByType = () =>
+export const SelectedByType = (): ParameterDecorator => (prototype, method, index) => {
   createParameterDecorator<Context>(
     ({ info }) =>
       (name: string) =>
         rowSelection(info.schema.getType(name), info.fieldNodes, fieldsIn(info)),
-  );
+  )(prototype, method as string, index);
+  Extensions({ isSelectedByType: true })(prototype, method as string);
+};
 
 /** A cache of selections by their array of field nodes. graphql-js passes the same array for all rows of a selection. */
 const known = new WeakMap<readonly FieldNode[], FieldSelection>();

@@ -13,7 +13,7 @@ import { badInput, type Fault, OperationRejection, type ProblemError } from '../
 import { notOfForm, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
-import { Sized, weighText } from '../graphql/cost-directives';
+import { Sized, WEIGHTS, Weighs, weighText } from '../graphql/cost-directives';
 import { Errors, RateLimited, RequiresScope } from '../graphql/directives';
 import { printed } from '../graphql/printed-schema';
 import { type AnyId, Id, idFault, NOT_AN_ID } from '../graphql/scalars';
@@ -82,6 +82,7 @@ class EntityResolver {
   @RateLimited()
   @RequiresScope('READ')
   @Errors('BAD_USER_INPUT')
+  @Weighs(WEIGHTS.references)
   @Sized('representations')
   @Query(() => [Entity], {
     nullable: 'items',

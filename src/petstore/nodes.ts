@@ -7,7 +7,7 @@ import { badInput, ProblemError } from '../errors/errors';
 import { MAX_INT64, tooLong } from '../errors/inputs';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
-import { Sized } from '../graphql/cost-directives';
+import { Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Errors, nullable, RateLimited, RequiresScope } from '../graphql/directives';
 import { type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { SelectedByType } from '../graphql/selected';
@@ -104,6 +104,7 @@ export interface TypedRow {
 
 @Resolver()
 export class NodeResolver {
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('READ')
   @Errors('BAD_USER_INPUT')
@@ -120,6 +121,7 @@ export class NodeResolver {
   @RateLimited()
   @RequiresScope('READ')
   @Errors('BAD_USER_INPUT')
+  @Weighs(WEIGHTS.references)
   @Sized('ids')
   @Query(() => [Node], {
     nullable: 'items',

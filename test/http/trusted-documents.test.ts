@@ -353,7 +353,7 @@ describe('startup with a manifest', () => {
         `subscription A { petChanged { pet { ${Array.from({ length: 100 }, (_, i) => `a${i}: category { id name description }`).join(' ')} } } }`,
         '1',
       ]),
-      'subscription A (1): An event of the subscription has an estimated cost of 1302; at most 1000 is allowed.',
+      'subscription A (1): An event of the subscription has an estimated cost of 1322; at most 1000 is allowed.',
     ],
     [
       'with an operation that is over the cost limit for all values of its variables',

@@ -7,7 +7,7 @@ import { checkInput, Text } from '../../src/graphql/bounds';
 import { readConnection } from '../../src/graphql/connection';
 import { connectionOf, PageOf } from '../../src/graphql/connection-types';
 import type { Context } from '../../src/graphql/context';
-import { Paged } from '../../src/graphql/cost-directives';
+import { Paged, WEIGHTS, Weighs } from '../../src/graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../src/graphql/directives';
 import { enumOf } from '../../src/graphql/enums';
 import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
@@ -89,6 +89,7 @@ const BoxConnection = connectionOf(Box, 'Box', 'boxes');
 
 @Resolver(() => Box)
 class BoxResolver {
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => Box, nullable('The box with this id; null if there is none.'))
@@ -105,6 +106,7 @@ class BoxResolver {
     return readConnection(session, BOXES, pageOf(args), args.filter, selection);
   }
 
+  @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')

@@ -160,6 +160,7 @@ const ERRORS = {
 
 @Resolver(() => Toy)
 class ToyResolver {
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => Toy, nullable('The toy with this id; null if there is none.'))
@@ -176,6 +177,7 @@ class ToyResolver {
     return readConnection(session, TOYS, pageOf(args), args.filter, selection);
   }
 
+  @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')
@@ -192,6 +194,7 @@ class ToyResolver {
     return toy;
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'TOY_BROKEN')

@@ -1,7 +1,7 @@
 import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
-import { Paged } from '../../graphql/cost-directives';
+import { Paged, WEIGHTS, Weighs } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
@@ -15,6 +15,7 @@ import type { CategoryService } from './category-service';
 export class CategoryResolver {
   constructor(private readonly categories: CategoryService) {}
 
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => Category, nullable('The category with this id; null if there is none.'))
@@ -35,6 +36,7 @@ export class CategoryResolver {
     return this.categories.list(session, args.filter, pageOf(args), selection);
   }
 
+  @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT')
@@ -47,6 +49,7 @@ export class CategoryResolver {
     return this.categories.create(session, input, selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED')
@@ -61,6 +64,7 @@ export class CategoryResolver {
     return this.categories.update(session, id, input, conditionOf(request, ifVersion), selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('NOT_FOUND', 'PRECONDITION_FAILED', 'CATEGORY_NOT_EMPTY')

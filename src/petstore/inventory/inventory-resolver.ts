@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
-import { Paged } from '../../graphql/cost-directives';
+import { Paged, WEIGHTS, Weighs } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope, Stability } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
@@ -15,6 +15,7 @@ import type { InventoryService } from './inventory-service';
 export class InventoryResolver {
   constructor(private readonly stock: InventoryService) {}
 
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => InventoryItem, nullable("A pet's stock; null if it is not tracked."))
@@ -35,6 +36,7 @@ export class InventoryResolver {
     return this.stock.list(session, args.filter, pageOf(args, 'PET_ID'), selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED')
@@ -49,6 +51,7 @@ export class InventoryResolver {
     return this.stock.set(session, petId, input, conditionOf(request, ifVersion), selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK')
@@ -69,6 +72,7 @@ export class InventoryResolver {
   }
 
   @Stability('BETA')
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('NOT_FOUND', 'PRECONDITION_FAILED')

@@ -2,7 +2,7 @@ import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import { requireScope } from '../../graphql/admission';
 import type { Context } from '../../graphql/context';
-import { Paged } from '../../graphql/cost-directives';
+import { Paged, WEIGHTS, Weighs } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
@@ -16,6 +16,7 @@ import type { OrderService } from './order-service';
 export class OrderResolver {
   constructor(private readonly orders: OrderService) {}
 
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => Order, nullable('The order with this id; null if there is none.'))
@@ -36,6 +37,7 @@ export class OrderResolver {
     return this.orders.list(session, args.filter, pageOf(args), selection);
   }
 
+  @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('ORDER')
   @Errors('BAD_USER_INPUT', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
@@ -54,6 +56,7 @@ export class OrderResolver {
     return this.orders.place(session, input, selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('ORDER')
   @Errors(
@@ -81,6 +84,7 @@ export class OrderResolver {
     return this.orders.update(session, id, input, conditionOf(request, ifVersion), selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('ORDER')
   @Errors('NOT_FOUND', 'PRECONDITION_FAILED')

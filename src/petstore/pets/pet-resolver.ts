@@ -1,7 +1,7 @@
 import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
-import { Paged } from '../../graphql/cost-directives';
+import { Paged, WEIGHTS, Weighs } from '../../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../graphql/directives';
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
@@ -15,6 +15,7 @@ import type { PetService } from './pet-service';
 export class PetResolver {
   constructor(private readonly pets: PetService) {}
 
+  @Weighs(WEIGHTS.statement)
   @RateLimited()
   @RequiresScope('READ')
   @Query(() => Pet, nullable('The pet with this id; null if there is none.'))
@@ -31,6 +32,7 @@ export class PetResolver {
     return this.pets.list(session, args.filter, pageOf(args), selection);
   }
 
+  @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
@@ -43,6 +45,7 @@ export class PetResolver {
     return this.pets.create(session, input, selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE')
@@ -57,6 +60,7 @@ export class PetResolver {
     return this.pets.update(session, id, input, conditionOf(request, ifVersion), selection);
   }
 
+  @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('WRITE')
   @Errors('NOT_FOUND', 'PRECONDITION_FAILED', 'PET_HAS_ORDERS')
