@@ -14,6 +14,7 @@ export interface Statements {
  * Counts the statements of an operation. Resolvers of root fields declare theirs with `@cost`. Pages, counts and related rows
  * are read with one statement for all parents. A statement joins the rows that are related to its rows, if its resolver gets
  * a selection. The related rows of joined rows, of payloads and of events need statements of their own.
+ * The row of an event is not counted, since it is read once for all subscribers.
  * @param isLeaf whether a root field is always read by one statement (leaves.ts).
  */
 export function countStatements(
@@ -21,8 +22,7 @@ export function countStatements(
   isEvent: boolean,
   isLeaf: (field: SelectedField) => boolean,
 ): Statements {
-  // The row of an event is read once for all subscribers.
-  let declared = isEvent ? 1 : 0;
+  let declared = 0;
   // Paths of fields without aliases, since loaders read a relation once for all its aliases.
   const related = new Set<string>();
   const listed = new Set<string>();

@@ -92,6 +92,67 @@ export function queries(schema: GraphQLSchema): fc.Arbitrary<Query> {
   });
 }
 
+/** Random mutations of the shop, each with a random selection of its payload. Some are rejected. */
+export function mutations(schema: GraphQLSchema): fc.Arbitrary<string> {
+  const fields = MUTATIONS.map((text) => {
+    const name = text.slice(0, text.indexOf('('));
+    const payload = getNamedType(schema.getMutationType()?.getFields()[name]?.type) as GraphQLObjectType;
+    return literal(selection(schema, payload, 3)).map((body) => `${text} ${body}`);
+  });
+  return fc
+    .array(fc.oneof(...fields), { minLength: 1, maxLength: 3 })
+    .map((texts) => `mutation { ${texts.map((text, index) => `m${index}: ${text}`).join(' ')} }`);
+}
+
+const MUTATIONS = [
+  'createPet(input: { name: "Mia", categoryId: 1 })',
+  'createPet(input: { name: "Mia", categoryId: 999 })',
+  'updatePet(id: 1, input: { name: "Max", status: sold })',
+  'deletePet(id: 2)',
+  'createCategory(input: { name: "Fish" })',
+  'updateCategory(id: 2, input: { description: null })',
+  'deleteCategory(id: 1)',
+  'placeOrder(input: { petId: 1, quantity: 1 })',
+  'placeOrder(input: { petId: 1, quantity: 1000000 })',
+  'updateOrder(id: 1, input: { petId: 3, quantity: 2 })',
+  'updateOrder(id: 1, input: { complete: true })',
+  'cancelOrder(id: 1)',
+  'setInventory(petId: 3, input: { quantity: 5 })',
+  'removeInventory(petId: 3)',
+];
+
+/** Random subscriptions to changes of the shop. */
+export function subscriptions(schema: GraphQLSchema): fc.Arbitrary<string> {
+  const change = (field: string, row: string, type: string) =>
+    rows(schema, schema.getType(type) as GraphQLObjectType, 4).map(
+      (body) => `subscription { ${field} { kind ${row} ${body} } }`,
+    );
+  return fc.oneof(
+    change('petChanged', 'pet', 'Pet'),
+    change('orderChanged', 'order', 'Order'),
+    change('inventoryChanged', 'item', 'InventoryItem'),
+  );
+}
+
+/** A random selection of columns and single related rows. */
+function rows(schema: GraphQLSchema, type: GraphQLObjectType, depth: number): fc.Arbitrary<string> {
+  const fields = Object.values(type.getFields()).filter(({ args }) => !args.length);
+  const one = fc.constantFrom(...fields).chain((field) => {
+    const inner = getNamedType(field.type);
+    if (isLeafType(inner)) return fc.constant(field.name);
+    if (!depth) return fc.constant('__typename');
+    const body = rows(schema, inner as GraphQLObjectType, depth - 1);
+    return body.map((text) => `a${++aliases}: ${field.name} ${text}`);
+  });
+  return fc.array(one, { minLength: 1, maxLength: 4 }).map((texts) => `{ ${texts.join(' ')} }`);
+}
+
+/** Replaces variables by literals. */
+function literal(bodies: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const values: Readonly<Record<string, string>> = { id: '1', first: '2', after: 'null', name: '"e"' };
+  return bodies.map((body) => body.replace(/\$(\w+)/g, (_, name: string) => values[name] ?? 'null'));
+}
+
 /** Random introspection of the schema. */
 export function introspections(schema: GraphQLSchema): fc.Arbitrary<string> {
   return selection(schema, __Schema, 5).map((body) => `{ __schema ${body} }`);
