@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import module from 'node:module';
 import { join } from 'node:path';
 import { readConfig } from './app/config';
-import { environment } from './app/environment';
+import { environment, isOwnWorker } from './app/environment';
 import { fail } from './app/shutdown';
 import { complain } from './http/standard-streams';
 
@@ -12,9 +12,11 @@ const compileCache = module as object as { enableCompileCache?(directory: string
 /** Starts this process as a primary, a worker or a single process. Each kind loads only the modules that it needs. */
 async function main(): Promise<void> {
   compileCache.enableCompileCache?.(join(__dirname, '.compiled'));
-  const config = readConfig(environment(cluster.isPrimary ? reportUnknownName : undefined));
-  if (cluster.isPrimary && config.WEB_CONCURRENCY > 1) return (await import('./app/primary.js')).startPrimary(config);
-  if (cluster.worker) return (await import('./app/worker.js')).startWorker(config, cluster.worker);
+  // Process managers, such as PM2, fork with `node:cluster` too. Their workers are whole gateways.
+  const worker = isOwnWorker() ? cluster.worker : undefined;
+  const config = readConfig(environment(worker ? undefined : reportUnknownName));
+  if (worker) return (await import('./app/worker.js')).startWorker(config, worker);
+  if (config.WEB_CONCURRENCY > 1) return (await import('./app/primary.js')).startPrimary(config);
   return (await import('./app/service.js')).serveAlone(config);
 }
 

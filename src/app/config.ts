@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { AnonymousAccess } from '../access/account';
 import { isTrustedUrl } from '../access/issuer-keys';
 import { parseKey } from '../access/key-format';
-import { parseConnectionString } from '../database/postgres/connection-string';
+import { parseConnectionString, withTlsVariables } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
 
 /** An environment variable: the parser for its value, and its default. */
@@ -140,19 +140,20 @@ export class ConfigError extends Error {}
 const OF_TOKENS = Object.keys(SETTINGS).filter((name) => /^JWT_(?!ISSUER$)/.test(name));
 
 /**
- * Reads the configuration. An empty variable counts as absent.
+ * Reads the configuration. An empty variable counts as absent. White space after a value is ignored.
  * @throws ConfigError for the first variable that is invalid or missing.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const config: Record<string, unknown> = {};
   for (const [name, { parse, default: fallback }] of Object.entries(SETTINGS)) {
-    const value = environment[name];
+    // The value of a Secret often ends with a line break.
+    const value = environment[name]?.trimEnd() || environment[name];
     if (value === undefined || value === '') {
       config[name] = fallback;
       continue;
     }
     try {
-      config[name] = parse(value);
+      config[name] = parse(name === 'DATABASE_URL' ? withTlsVariables(value, environment) : value);
     } catch (error) {
       throw new ConfigError(`${name} ${(error as Error).message}`);
     }

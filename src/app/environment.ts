@@ -7,6 +7,14 @@ const FILE = '.env';
 /** Settings, also those that only the command-line tools read. */
 const KNOWN = [...SETTING_NAMES, 'PETSTORE_URL', 'PETSTORE_API_KEY'];
 
+/** The variable of workers with the pid of the primary process that forked them. */
+export const PRIMARY_PID = 'PETSTORE_PRIMARY_PID';
+
+/** Whether the gateway's own primary process forked this process. */
+export function isOwnWorker(): boolean {
+  return process.env[PRIMARY_PID] === String(process.ppid);
+}
+
 /**
  * The environment variables of the process. Variables that are not set are read from `.env` in the working directory.
  * @param onUnknown called with each name in `.env` that is not a setting. Compose may read it from the same file.

@@ -5,6 +5,7 @@ import { counter, gauge, type Metric, register } from '../http/metric';
 import { serveMetrics } from '../http/metrics-server';
 import { announce, type Report } from './banner';
 import type { Config } from './config';
+import { PRIMARY_PID } from './environment';
 import { fail, stopOnSignals } from './shutdown';
 
 /** Delay before a worker that exited is replaced, in milliseconds. */
@@ -32,6 +33,7 @@ export const poolMetrics = (pool?: Pool): readonly Metric[] => [
 
 /** Starts and replaces the workers, and serves their metrics. */
 export async function startPrimary(config: Config): Promise<void> {
+  if (!cluster.isPrimary) throw new Error('WEB_CONCURRENCY must be 1 under a process manager that forks the gateway');
   // Workers send metrics with NaN values, which the default JSON serialization would turn into null.
   cluster.setupPrimary({ serialization: 'advanced' });
   const { WEB_CONCURRENCY: size, SHUTDOWN_DELAY_MS } = config;
@@ -70,7 +72,7 @@ export async function startPrimary(config: Config): Promise<void> {
 
 /** Starts a worker. If the process cannot be created, the primary process exits, so that its supervisor restarts it. */
 function fork(): void {
-  const worker = cluster.fork();
+  const worker = cluster.fork({ [PRIMARY_PID]: process.pid });
   // Without a pid the process was not created. With a pid, the error is about a message that could not be sent.
   worker.on('error', (error) => worker.process.pid === undefined && fail(error));
 }

@@ -10,8 +10,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** A terminal or SSH session that ends sends SIGHUP. */
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
 /**
- * On the first SIGTERM or SIGINT, calls `finish` and then exits. On the second signal, calls `abandon` and exits immediately
+ * On the first SIGTERM, SIGINT or SIGHUP, calls `finish` and then exits. On the second signal, calls `abandon` and exits immediately
  * with 1.
  */
 export function stopOnSignals(finish: () => Promise<void>, abandon = (): void => undefined): void {
@@ -24,5 +27,5 @@ export function stopOnSignals(finish: () => Promise<void>, abandon = (): void =>
     stopping = true;
     finish().then(() => process.exit(0), fail);
   };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
 }

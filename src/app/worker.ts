@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import type { Config } from './config';
 import { openService } from './service';
-import { fail } from './shutdown';
+import { fail, STOP_SIGNALS } from './shutdown';
 
 /**
  * Time for all workers to close the port, in milliseconds. Connections are closed only after this time, so that reconnecting
@@ -35,7 +35,7 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
     ended.then(() => process.exit(0), fail);
   };
   // Ctrl+C in a terminal sends SIGINT to every process, and the primary also sends SIGTERM. Only the first signal counts.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
+  for (const signal of STOP_SIGNALS) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
   // This event means that the primary process, which held the port, was killed. No new connections can arrive, so the worker
   // stops without a delay.
   worker.once('disconnect', () => {

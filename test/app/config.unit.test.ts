@@ -75,6 +75,17 @@ test.each<[name: string, value: string, meaning: unknown]>([
   expect(readConfig({ [name]: value })).toMatchObject({ [name]: meaning });
 });
 
+test.each([
+  ['DATABASE_URL', 'postgresql://me:secret@db/shop'],
+  ['REDIS_URL', 'redis://cache'],
+  ['ADMIN_API_KEY', KEY],
+  ['HOST', '0.0.0.0'],
+])('white space after %s is ignored, since the values of Secrets often end with a line break', (name, value) => {
+  for (const end of ['\n', '\r\n', ' ', '\t\n'])
+    expect(readConfig({ [name]: `${value}${end}` })).toMatchObject({ [name]: value });
+  expect(readConfig({ PORT: '80\n', SUBGRAPH: 'true\r\n' })).toMatchObject({ PORT: 80, SUBGRAPH: true });
+});
+
 test('an empty variable counts as unset', () => {
   const empty = Object.fromEntries(Object.keys(readConfig({})).map((name) => [name, '']));
   expect(readConfig(empty)).toEqual(readConfig({}));

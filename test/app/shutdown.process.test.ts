@@ -112,6 +112,13 @@ test('a request in progress at SIGTERM is answered, and its connection is then c
   expect(rest.at(-1)).toMatchObject({ level: 'info', msg: 'stopped', unfinished: 0 });
 });
 
+test('SIGHUP, which the end of a terminal or SSH session sends, stops the process as SIGTERM does', async () => {
+  const gateway = await installation.start();
+  await ask(gateway.url, { path: '/pets' });
+  const { code, signal, stdout } = await gateway.stop('SIGHUP');
+  expect([code, signal, logOf(stdout).at(-1)]).toEqual([0, null, expect.objectContaining({ msg: 'stopped' })]);
+});
+
 test('a request that is still in progress 10 seconds after SIGTERM is dropped', async () => {
   const gateway = await installation.start({ REQUEST_TIMEOUT_MS: '60000' });
   const { socket } = await sendHead(gateway.url, 100);

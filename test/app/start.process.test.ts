@@ -6,7 +6,7 @@ import { ADMIN_KEY } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { ask } from '../helper/load';
 import { copyData } from '../helper/prepared';
-import { GatewayProcess, inShell, logOf } from '../helper/process';
+import { GatewayProcess, inShell, logOf, MAIN } from '../helper/process';
 import { HEADERS } from '../helper/traffic';
 import { until } from '../helper/until';
 
@@ -179,6 +179,36 @@ describe('the log', () => {
       { ...common, path: '/pets/7', caller, operation: 'getPet', status: 404 },
       { ...common, caller: '127.0.0.1', operation: 'listPets', status: 200, requestId: 'mine-1' },
       { ...common, caller: '127.0.0.1', operation: 'listPets', status: 401 },
+    ]);
+  });
+});
+
+describe('under a process manager that forks with node:cluster, such as PM2,', () => {
+  const [node, ...args] = MAIN;
+  const options = JSON.stringify({ exec: args.at(-1), execArgv: args.slice(0, -1) });
+  const manager = `const cluster = require('node:cluster');
+    cluster.setupPrimary(${options});
+    const worker = cluster.fork();
+    worker.on('exit', (code) => process.exit(code));
+    process.on('SIGTERM', () => worker.process.kill('SIGTERM'));`;
+  const managed = (environment: Record<string, string>) => new Installation(environment, [node, '-e', manager]);
+
+  test('the first start prints the admin key, which can read the metrics, and SIGTERM stops the gateway', async () => {
+    const other = managed({});
+    const gateway = await other.start();
+    const headers = { 'x-api-key': String(gateway.report['Admin key']) };
+    expect(headers['x-api-key']).toMatch(/^ps_/);
+    expect((await ask(gateway.url, { path: '/metrics', headers })).status).toBe(200);
+    expect(await gateway.stop()).toMatchObject({ code: 0, stderr: '' });
+    other.remove();
+  });
+
+  test('WEB_CONCURRENCY is refused with one line', async () => {
+    const environment = { WEB_CONCURRENCY: '2', DATABASE_URL: 'postgresql://db', REDIS_URL: 'redis://cache' };
+    const { code, stderr } = await new GatewayProcess(environment, [node, '-e', manager]).ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^petstore-gateway: WEB_CONCURRENCY must be 1 [^\n]*\n$/),
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseConnectionString } from '../../src/database/postgres/connection-string';
+import { parseConnectionString, withTlsVariables } from '../../src/database/postgres/connection-string';
 
 let directory: string;
 beforeAll(() => {
@@ -106,4 +106,28 @@ test('the error names the unsupported parameter, or the invalid value', () => {
   expect(refusal('pgbouncer=1')).toThrow(/pgbouncer=true or false, not "1"/);
   expect(refusal('sslmode=prefer')).toThrow(/sslmode=disable or require or verify-ca or verify-full, not "prefer"/);
   expect(refusal('sslmode=verify-full&sslrootcert=/none.pem')).toThrow(/ENOENT \/none\.pem/);
+});
+
+describe("libpq's variables for TLS", () => {
+  const ca = () => join(directory, 'ca.pem');
+  const configOf = (text: string, environment: Record<string, string>) =>
+    parseConnectionString(withTlsVariables(text, environment)).config();
+
+  test('apply unless the URL has the parameter: otherwise connections would not be encrypted', () => {
+    expect(configOf('postgresql://db', { PGSSLMODE: 'require' }).ssl).toMatchObject({ rejectUnauthorized: false });
+    expect(configOf('postgresql://db/shop?application_name=a', { PGSSLMODE: 'verify-full' }).ssl).toBeTruthy();
+    expect(configOf('postgresql://db?sslmode=disable', { PGSSLMODE: 'require' }).ssl).toBe(false);
+    const ssl = { ca: 'the authority' };
+    expect(configOf('postgresql://db', { PGSSLMODE: 'verify-ca', PGSSLROOTCERT: ca() }).ssl).toMatchObject(ssl);
+    expect(configOf('postgresql://db?sslmode=verify-full', { PGSSLROOTCERT: ca() }).ssl).toMatchObject(ssl);
+  });
+
+  test.each(['disable', 'allow', 'prefer', ''])('PGSSLMODE=%s allows plain text', (PGSSLMODE) => {
+    expect(configOf('postgresql://db', { PGSSLMODE }).ssl).toBe(false);
+  });
+
+  test('are checked', () => {
+    expect(() => configOf('postgresql://db', { PGSSLMODE: 'on' })).toThrow('must have sslmode=');
+    expect(() => configOf('postgresql://db', { PGSSLMODE: 'require', PGSSLCERT: '/nowhere' })).toThrow('/nowhere');
+  });
 });

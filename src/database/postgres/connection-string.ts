@@ -50,6 +50,27 @@ export function parseConnectionString(text: string): ConnectionString {
   };
 }
 
+/** libpq's variables for TLS (PostgreSQL documentation, 34.15). node-postgres would ignore them, and send plain text. */
+const TLS_VARIABLES = {
+  sslmode: 'PGSSLMODE',
+  sslrootcert: 'PGSSLROOTCERT',
+  sslcert: 'PGSSLCERT',
+  sslkey: 'PGSSLKEY',
+};
+
+/** Adds the variables for TLS as parameters, unless the URL has these parameters. */
+export function withTlsVariables(text: string, environment: Readonly<Record<string, string | undefined>>): string {
+  const [, query = ''] = text.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  const mode = parameters.get('sslmode') ?? (environment.PGSSLMODE || 'disable');
+  // libpq's modes that allow plain text need no TLS.
+  if (mode === 'disable' || mode === 'allow' || mode === 'prefer') return text;
+  const added = Object.entries(TLS_VARIABLES)
+    .filter(([name, variable]) => environment[variable] && !parameters.has(name))
+    .map(([name, variable]) => `${name}=${encodeURIComponent(environment[variable] ?? '')}`);
+  return added.length ? `${text}${text.includes('?') ? '&' : '?'}${added.join('&')}` : text;
+}
+
 function read(text: string): ClientConfig & { host: string } {
   try {
     decodeURIComponent(text);
