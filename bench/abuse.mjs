@@ -1,6 +1,6 @@
 // Measures how much one caller's abusive requests slow other callers. See README.md.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ABUSES } from './lib/abuses.mjs';
+import { ABUSES, ON_POSTGRES } from './lib/abuses.mjs';
 import { load } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
@@ -18,7 +18,7 @@ const LIVEZ_MS = 100;
 const FEW = 2;
 
 const options = readOptions({ seconds: '4' });
-const server = servers.find(({ name }) => name === 'gateway');
+const server = servers.find(({ name }) => name === (options.embedded ? 'gateway-embedded' : 'gateway'));
 const bytes = (lines) => Buffer.from([...lines, '', ''].join('\r\n'));
 
 /** Requests `/livez` until the time `until`. @returns the longest response time in milliseconds. */
@@ -51,6 +51,7 @@ await onStage(
     await other(options.warmup);
     for (const [name, abuse] of Object.entries(ABUSES)) {
       if (options.only && !options.only.includes(name)) continue;
+      if (options.embedded && ON_POSTGRES.includes(name)) continue;
       const quiet = await other();
       const until = performance.now() + options.seconds * 1000;
       const [answer, meanwhile, livez] = await Promise.all([

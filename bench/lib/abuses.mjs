@@ -216,8 +216,140 @@ const lockedCategory = Object.assign(
   { allowedMs: SEARCHES_MS },
 );
 
+/** Opens connections that send requests as fast as they are answered. @returns the number of responses by status, as text. */
+const floods =
+  (textOf, connections, before) =>
+  async ({ url, port, until, key: adminKey }) => {
+    const address = newAddress();
+    const key = await newKey(url, adminKey);
+    await before?.(url, address);
+    const answers = new Map();
+    const note = (answer) => answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    const connectOnce = () =>
+      new Promise((resolve) => {
+        const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+        const send = () => (performance.now() < until ? socket.write(textOf(address, key)) : socket.destroy());
+        socket.on('connect', send).on('close', resolve);
+        socket.setEncoding('latin1').on('data', (data) => {
+          for (const [, status] of data.matchAll(/HTTP\/1\.1 (\d+)/g)) note(status);
+          send();
+        });
+        setTimeout(() => socket.destroy(), until - performance.now());
+      });
+    const client = async () => {
+      while (performance.now() < until) {
+        await connectOnce();
+        note('closed');
+        await sleep(10);
+      }
+    };
+    await Promise.all(Array.from({ length: connections }, client));
+    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+  };
+
+const requestOf = (address, headers, query) => {
+  const body = JSON.stringify({ query });
+  const head = [`POST /graphql HTTP/1.1`, 'host: 127.0.0.1', `x-forwarded-for: ${address}`, ...headers];
+  return `${head.join('\r\n')}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+};
+
+/** Gets an address banned. */
+async function ban(url, address) {
+  for (let i = 0; i < 90; i++)
+    await (await fetch(`${url}/nothing`, { headers: { 'x-forwarded-for': address } })).arrayBuffer();
+}
+
+let shapes = 0;
+/** A document that takes long to validate. */
+const slowToValidate = () => `{ pets { nodes { ${repeat(380, () => `category { id }`)} c${shapes++}: id } } }`;
+const unknownKey = () => `ps_${String(++shapes).padStart(12, '0')}_${'x'.repeat(32)}`;
+
+/** Ten keys ask on 100 connections each for responses of 0.8 MB, and read nothing. */
+async function unread({ url, port, until, key: adminKey }) {
+  const keys = await Promise.all(Array.from({ length: 10 }, () => newKey(url, adminKey)));
+  const query = `{ pets(first: 100) { nodes { ${repeat(19, (i) => `${long(i, 395)}: name`)} } } }`;
+  const sockets = [];
+  for (let i = 0; i < 100; i++) {
+    for (const key of keys) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.pause();
+      socket.write(requestOf(newAddress(), [`x-api-key: ${key}`], query));
+      sockets.push([socket, key]);
+    }
+    await sleep(1);
+  }
+  while (performance.now() < until) {
+    for (const [socket, key] of sockets)
+      if (!socket.writableLength) socket.write(requestOf(newAddress(), [`x-api-key: ${key}`], query));
+    await sleep(1000);
+  }
+  const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': adminKey } })).text();
+  for (const [socket] of sockets) socket.destroy();
+  return `${/^petstore_unsent_bytes (\d+)/m.exec(metrics)?.[1]} bytes unsent`;
+}
+
+/** 55 subscriptions of one caller select 110 fields each, while 20 pets a second are changed. */
+async function greedySubscriptions({ url, port, until, key: adminKey }) {
+  const key = await newKey(url, adminKey);
+  const socket = await open(port, { 'x-api-key': key });
+  const answers = new Map();
+  socket.on('message', (data) => {
+    const { type, payload } = JSON.parse(String(data));
+    const answer = payload?.errors?.[0]?.extensions?.code ?? type;
+    answers.set(answer, (answers.get(answer) ?? 0) + 1);
+  });
+  for (let i = 0; i < 55; i++) {
+    const query = `subscription { petChanged { pet { ${repeat(110, (n) => `s${i}n${n}: name`)} } } }`;
+    socket.send(JSON.stringify({ id: `${i}`, type: 'subscribe', payload: { query } }));
+  }
+  let written = 0;
+  let slowest = 0;
+  while (performance.now() < until) {
+    const started = performance.now();
+    await (
+      await fetch(`${url}/pets/1`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json', 'x-api-key': adminKey },
+        body: '{"status":"sold"}',
+      })
+    ).arrayBuffer();
+    slowest = Math.max(slowest, performance.now() - started);
+    written++;
+    await sleep(50);
+  }
+  socket.terminate();
+  return `${written} writes, at most ${slowest.toFixed(0)} ms; ${[...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ')}`;
+}
+
+/** The abuses that need a PostgreSQL server. */
+export const ON_POSTGRES = ['writes onto a locked category', 'clients that leave'];
+
 /** The abuses by name. */
 export const ABUSES = {
+  'clients that read nothing': unread,
+  'usage under many aliases': documents(
+    (n) => `{ viewer { ${repeat(300, (i) => `u${n}_${i}: usage(days: 1) { date }`)} } }`,
+    8,
+    true,
+  ),
+  'relations of a mutation under many aliases': documents(
+    (n) =>
+      `mutation { updatePet(id: 2, input: { status: sold }) { ${repeat(300, (i) => `c${n}_${i}: category { id }`)} } }`,
+    4,
+    true,
+  ),
+  'introspection of new documents': documents(
+    (n) => `{ __schema { types { a${n}: name fields { name description type { name ofType { name } } } } } }`,
+    8,
+  ),
+  'events for a greedy subscriber': greedySubscriptions,
+  'documents of a banned caller': floods((address) => requestOf(address, [], slowToValidate()), 8, ban),
+  'unknown keys': floods((address) => requestOf(address, [`x-api-key: ${unknownKey()}`], '{ __typename }'), 32),
+  'pipelined requests of a banned caller': floods(
+    (address) => requestOf(address, [], '{ __typename }').repeat(30),
+    4,
+    ban,
+  ),
   'searches in flight': searchesInFlight(false),
   'searches of different shapes in flight': searchesInFlight(true),
   'searches in flight over WebSocket': searchesOverWebSocket,

@@ -14,6 +14,7 @@ export function readOptions({ rounds = '3', seconds = '3', connections = '16' } 
       only: names,
       work: names,
       write: { type: 'boolean', default: false },
+      embedded: { type: 'boolean', default: false },
     },
   });
   const loads = values.connections.split(',').map((each) => positive('connections', each));
@@ -27,6 +28,7 @@ export function readOptions({ rounds = '3', seconds = '3', connections = '16' } 
     only: values.only?.split(','),
     work: values.work?.split(','),
     write: values.write,
+    embedded: values.embedded,
   };
 }
 

@@ -28,9 +28,9 @@ const RETRY_MS = 20;
 /** Maximum number of callers' allowances in memory. An evicted caller starts with a full allowance again. */
 const MAX_CALLERS = 10_000;
 /**
- * An event loop iteration that starts an operation counts as long if it takes more than this many milliseconds. After a
- * long iteration, the next operation starts only after an equally long pause. Large documents therefore use at most half
- * of the event loop's time.
+ * An event loop iteration that starts or ends an operation counts as long if it takes more than this many milliseconds. After
+ * a long iteration, the next operation starts only after an equally long pause. Large documents and responses therefore leave
+ * the event loop time for other requests. New connections need it most: Node accepts one in each iteration.
  */
 const MAX_ITERATION_MS = 10;
 
@@ -215,7 +215,10 @@ export class OperationQueue {
       queue.running -= cost;
       this.running -= cost;
       this.forget(name, queue);
-      this.startNext();
+      if (cost === 0) return;
+      // The response is made and sent in this iteration, which may take as long as the start of an operation.
+      if (this.startedNow === 0) this.endIteration();
+      this.startedNow = Infinity;
     };
   }
 

@@ -10,6 +10,8 @@ import { type UnsentResponse, UnsentResponses } from './unsent-responses';
  */
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;
+/** The other slots are reserved for callers with fewer than `MIN_PER_CALLER` requests in progress. */
+const UNRESERVED = 3 / 4;
 /** `Retry-After` in seconds for a caller at its limit. */
 const RETRY_AFTER = 1;
 
@@ -182,11 +184,12 @@ export class RequestsInProgress {
     // The client disconnected during the look-up of the caller.
     if (!slot.isCounted) return undefined;
     const unread = this.unsent.rejectionOf(callerId);
-    if (!isOverloaded && !unread && this.assign(slot, callerId)) return undefined;
+    const isShed = isOverloaded || this.isReservedFrom(callerId);
+    if (!isShed && !unread && this.assign(slot, callerId)) return undefined;
     this.rejected += 1;
     this.stopCounting(slot);
     if (unread) return unread;
-    return isOverloaded ? OVERLOADED : this.tooMany;
+    return isShed ? OVERLOADED : this.tooMany;
   }
 
   /**
@@ -271,6 +274,11 @@ export class RequestsInProgress {
     slot.isCounted = false;
     this.count -= 1;
     this.unassign(slot);
+  }
+
+  /** Whether the remaining slots are reserved for callers with fewer requests in progress. */
+  private isReservedFrom(callerId: string): boolean {
+    return this.count > this.most * UNRESERVED && (this.perCaller.get(callerId) ?? 0) >= MIN_PER_CALLER;
   }
 
   /** Counts a slot towards the limit of this caller only. @returns `false` if the caller is at its limit. */

@@ -147,6 +147,22 @@ test('when several callers have taken all slots, every request gets 503 at once,
   expect((await read(other.headers)).status).toBe(200);
 });
 
+test('a quarter of the slots is reserved for callers with few requests in progress', async () => {
+  const roomy = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '128', ANONYMOUS_ACCESS: 'write' });
+  undone.push(() => roomy.server.server.closeAllConnections());
+  const to = await roomy.listen();
+  const keys = await Promise.all(Array.from({ length: 4 }, () => gateway.createKey()));
+  const get = (headers: Headers) => ask(roomy, 'GET /pets', { headers });
+  for (const { headers } of [...keys, other]) await get(headers);
+  for (const { headers } of keys) for (let i = 0; i < 32; i++) sendHalf(headers, to);
+  await until(async () => opened.filter(({ received }) => received.startsWith('HTTP/1.1 503')).length > 0);
+  const [last] = keys.slice(-1);
+  expect(await get(last?.headers ?? {})).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(await get(other.headers)).toMatchObject({ status: 200 });
+  for (const { socket } of opened.splice(0)) socket.destroy();
+  await roomy.close();
+});
+
 test('operations over WebSocket count towards the limit per caller; rejections use no quota and cause no ban', async () => {
   const client = socketClient(mine.headers);
   client.subscribe('subscription { petChanged { kind } }');
