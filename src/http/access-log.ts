@@ -10,7 +10,7 @@ import type { ProblemSummary } from '../errors/errors';
 import type { Observer, OperationSummary } from '../graphql/context';
 import { TOO_MANY_LOOK_UPS } from '../rate-limit/look-ups';
 import type { Meter } from '../rate-limit/meter';
-import type { ErrorLog } from './failure-log';
+import type { ErrorLog } from './error-log';
 import type { Interface, Metrics, ObservedError } from './metrics';
 
 /** Maximum logged length of an operation's name. Clients choose the name, so it may have any length. */

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors/codes';
 import { errorBody, type Problem, ProblemError, problemOf } from '../errors/errors';
 import { extensionsOf } from '../graphql/outcome';
 import { JSON_TYPE, PATCH_TYPES } from '../rest/response';
-import type { ErrorLog } from './failure-log';
+import type { ErrorLog } from './error-log';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import type { Page } from './portal';
 import { GRAPHQL_PATH, rejectBadUrls, STREAM_PATH } from './urls';

@@ -21,7 +21,7 @@ import { limitConnectionsPerAddress } from './connections-per-address';
 import { allowOrigins, corsHeadersFor } from './cors';
 import { rejectEarly } from './early-rejection';
 import { answerErrors } from './error-handling';
-import type { ErrorLog } from './failure-log';
+import type { ErrorLog } from './error-log';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { type Identification, identifyCallers } from './identification';

@@ -7,7 +7,7 @@ import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import type { Meter } from '../rate-limit/meter';
 import type { StartOperation } from '../rest/adapter';
 import { Observation } from './access-log';
-import type { ErrorLog } from './failure-log';
+import type { ErrorLog } from './error-log';
 
 /** An HTTP request, or an operation received over WebSocket, with its caller. */
 export interface Incoming {
