@@ -9,9 +9,11 @@ export interface Account extends Caller {
   readonly apiKey?: StoredKey;
   /** The `sub` of an end user's token; `undefined` for other callers. */
   readonly subject?: string;
+  /** The hash of the secret that the request presented; `undefined` for anonymous callers. */
+  readonly secretHash?: Uint8Array;
 }
 
-/** A stored key without the hashes of its secrets. */
+/** A stored key without the hashes of its secrets. If it shares the quota of another key, it has that key's plan and limits. */
 export type StoredKey = Omit<ApiKey, 'secretHash' | 'previousSecretHash'>;
 
 /** The access of anonymous callers (`ANONYMOUS_ACCESS`). */
@@ -45,14 +47,16 @@ export function accountOf(caller: Caller): Account {
 }
 
 /** The caller that an API key identifies. Its requests count towards the key's quota, whatever their client address is. */
-export function keyCaller(apiKey: StoredKey): Account {
+export function keyCaller(apiKey: StoredKey, secretHash?: Uint8Array): Account {
   return {
     id: apiKey.id,
+    windowsOf: apiKey.sharesQuotaOf ?? undefined,
     keyId: apiKey.id,
     quota: quotaOf(apiKey),
     plan: apiKey.plan,
     scopes: scopesOf(apiKey.scopes),
     apiKey,
+    secretHash,
   };
 }
 

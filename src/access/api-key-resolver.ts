@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Extensions, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { badInput } from '../errors/errors';
 import { notOfForm } from '../errors/inputs';
 import { requireScope } from '../graphql/admission';
@@ -6,11 +6,12 @@ import { DEFAULT_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Paged, Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../graphql/directives';
+import { NEVER_STORED } from '../graphql/idempotency';
 import { type AnyId, DateTime } from '../graphql/scalars';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
-import { keyCaller, type StoredKey } from './account';
+import { accountOf, keyCaller, type StoredKey } from './account';
 import { type ApiKeyService, GRACE, listKeys } from './api-key-service';
 import { KEY_ID_FORM } from './key-format';
 import {
@@ -86,7 +87,7 @@ export class ApiKeyResolver {
   @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('ADMIN')
-  @Errors('BAD_USER_INPUT')
+  @Errors('BAD_USER_INPUT', 'UNKNOWN_REFERENCE')
   @Mutation(() => CreatedApiKey, nullable('Creates a key. The full key is shown only in this response.'))
   createApiKey(@Input(NewApiKey, 'The key to create.') input: NewApiKey, @Ctx() { session }: Context) {
     return this.keys.create(session, input);
@@ -103,24 +104,28 @@ export class ApiKeyResolver {
 
   @Weighs(WEIGHTS.change)
   @RateLimited()
-  @RequiresScope('ADMIN')
-  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @RequiresScope('WRITE')
+  @Errors('BAD_USER_INPUT', 'FORBIDDEN', 'NOT_FOUND')
+  @Extensions(NEVER_STORED)
   @Mutation(
     () => ApiKey,
-    nullable('Revokes a key: at once on this instance, within seconds on others. This cannot be undone.'),
+    nullable(
+      'Revokes a key: at once on this instance, within seconds on others. This cannot be undone. A key may revoke itself, with its current secret; the id of another key needs the scope ADMIN.',
+    ),
   )
-  revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session }: Context) {
-    return this.keys.revoke(session, String(id));
+  revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session, request }: Context) {
+    return this.keys.revoke(session, accountOf(request.caller), String(id));
   }
 
   @Weighs(WEIGHTS.change)
   @RateLimited()
-  @RequiresScope('ADMIN')
-  @Errors('BAD_USER_INPUT', 'NOT_FOUND')
+  @RequiresScope('WRITE')
+  @Errors('BAD_USER_INPUT', 'FORBIDDEN', 'NOT_FOUND')
+  @Extensions(NEVER_STORED)
   @Mutation(
     () => CreatedApiKey,
     nullable(
-      'Gives a key a new secret, which only this response shows. The key keeps its id, plan, quota, ban and idempotency keys. The old secret works until the grace period ends; all earlier secrets stop working. Takes effect at once on this instance, within seconds on others.',
+      'Gives a key a new secret, which only this response shows. The key keeps its id, plan, quota, ban and idempotency keys. The old secret works until the grace period ends; all earlier secrets stop working. Takes effect at once on this instance, within seconds on others. A key may rotate itself, with its current secret; the id of another key needs the scope ADMIN.',
     ),
   )
   rotateApiKey(
@@ -130,9 +135,9 @@ export class ApiKeyResolver {
       description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds. With 0, it stops working at once.`,
     })
     graceSeconds: number,
-    @Ctx() { session }: Context,
+    @Ctx() { session, request }: Context,
   ) {
-    return this.keys.rotate(session, String(id), graceSeconds);
+    return this.keys.rotate(session, accountOf(request.caller), String(id), graceSeconds);
   }
 
   @Weighs(WEIGHTS.statement)
@@ -140,8 +145,14 @@ export class ApiKeyResolver {
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Boolean, nullable("Lifts a caller's ban. Returns false if there was none."))
-  liftBan(@Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string) {
-    if (KEY_ID_FORM.test(caller)) return this.limits.liftBan(caller);
+  async liftBan(
+    @Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string,
+    @Ctx() { session }: Context,
+  ) {
+    if (KEY_ID_FORM.test(caller)) {
+      const key = (await this.keys.find(session, [caller])).get(caller);
+      return this.limits.liftBan(caller, key?.sharesQuotaOf ?? undefined);
+    }
     const address = subjectOfAddress(caller);
     if (address === 'unknown') throw badInput({ path: 'caller', ...notOfForm('a key id or an IP address') });
     return this.limits.liftBan(address);
@@ -154,6 +165,14 @@ export class ApiKeyResolver {
   }
 
   @Weighs(WEIGHTS.statement)
+  @FieldResolver(
+    () => DateTime,
+    nullable('Until when the secret before the last rotation works; null if there is none.'),
+  )
+  oldSecretExpiresAt(@Root() key: StoredKey) {
+    return this.keys.oldSecretExpiresAt(key);
+  }
+
   @FieldResolver(() => DateTime, nullable('When the ban of the key ends; null if the key is not banned.'))
   async bannedUntil(@Root() key: StoredKey, @Ctx() context: Context) {
     const { bannedUntil } = await this.statusOf(key, context);

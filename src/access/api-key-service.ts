@@ -1,20 +1,36 @@
-import type { Database, Session } from '../database/database';
+import type { Database, Session, Transaction } from '../database/database';
+import type { ApiKey } from '../database/generated/client';
 import { Scope as KeyScope } from '../database/generated/enums';
 import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { lock } from '../database/writing';
-import { badInput, ProblemError } from '../errors/errors';
+import { badInput, ProblemError, unknownReference } from '../errors/errors';
 import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
+import { requireScope } from '../graphql/admission';
 import { checkInput, rulesOf } from '../graphql/bounds';
 import type { Scope } from '../graphql/caller';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
-import type { StoredKey } from './account';
+import type { Account, StoredKey } from './account';
 import type { KeyCache } from './key-cache';
 import { formatKey, hasEnded, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';
 
-/** Omits the hashes of secrets from a query. Only verification and rotation need the hashes. */
-const NO_HASHES = { secretHash: true, previousSecretHash: true } as const;
+/**
+ * Omits the hashes of secrets from a query, which only verification and rotation need, and includes the quota of a key that
+ * shares it. {@link storedKey} converts the result.
+ */
+const READ = {
+  omit: { secretHash: true, previousSecretHash: true },
+  include: { quotaOwner: { select: { plan: true, perMinute: true, perDay: true } } },
+} as const;
+
+/** A key with the plan and limits that apply to it. */
+function storedKey({
+  quotaOwner,
+  ...key
+}: StoredKey & { quotaOwner: Pick<StoredKey, 'plan' | 'perMinute' | 'perDay'> | null }) {
+  return { ...key, ...quotaOwner } satisfies StoredKey;
+}
 
 /** The bounds, in seconds, of the time for which the old secret of a rotated key is accepted. The maximum is 30 days. */
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
@@ -33,18 +49,21 @@ export class ApiKeyService {
   /** Finds keys. Ids without a key are absent from the map. */
   async find(session: Session, ids: readonly string[]): Promise<Map<string, StoredKey>> {
     const found = await session.transaction(({ prisma }) =>
-      prisma.apiKey.findMany({ where: { id: { in: [...ids] } }, omit: NO_HASHES }),
+      prisma.apiKey.findMany({ where: { id: { in: [...ids] } }, ...READ }),
     );
-    return new Map(found.map((key) => [key.id, key]));
+    return new Map(found.map((key) => [key.id, storedKey(key)]));
   }
 
-  /** @returns the key and its full text, which is not stored anywhere. @throws ProblemError `BAD_USER_INPUT`. */
+  /** @returns the key and its full text, which is not stored anywhere. @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`. */
   async create(session: Session, input: NewApiKey): Promise<{ apiKey: StoredKey; secret: string }> {
-    const data = check(input);
+    const { sharesQuotaOf, ...data } = check(input);
     const key = newKey();
-    const row = { ...data, id: key.id, secretHash: hashSecret(key.secret) };
-    const apiKey = await session.transaction(({ prisma }) => prisma.apiKey.create({ data: row, omit: NO_HASHES }));
-    return { apiKey, secret: formatKey(key) };
+    const row = { ...data, sharesQuotaOf, id: key.id, secretHash: hashSecret(key.secret) };
+    const apiKey = await session.transaction(async (tx) => {
+      if (sharesQuotaOf !== null) await this.requireQuotaOwner(tx, sharesQuotaOf);
+      return tx.prisma.apiKey.create({ data: row, ...READ });
+    });
+    return { apiKey: storedKey(apiKey), secret: formatKey(key) };
   }
 
   /** Changes only the fields that the input contains. @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`. */
@@ -52,32 +71,42 @@ export class ApiKeyService {
     checkInput(ApiKeyUpdate, input);
     const updated = await session.transaction(async (tx) => {
       await lock(tx, 'apiKeys');
-      const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
+      const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit: READ.omit });
       if (!known) throw unknownKey(id);
-      return tx.prisma.apiKey.update({ where: { id }, data: check(merge(known, input)), omit: NO_HASHES });
+      if (known.sharesQuotaOf !== null) refuseQuota(input);
+      const { sharesQuotaOf: _, ...data } = check(merge(known, input));
+      return tx.prisma.apiKey.update({ where: { id }, data, ...READ });
     });
     this.cache.forget(id);
-    return updated;
+    return storedKey(updated);
   }
 
   /**
    * Replaces the secret of a key. The old secret is accepted until the grace period ends; all earlier secrets are rejected.
    * Takes effect at once on this instance, within seconds on others.
+   * @param by the caller, which must be the key itself, by its current secret, or have the scope ADMIN.
    * @param graceSeconds how long the old secret is accepted; 0 rejects it at once.
    * @returns the key and its new full text, which is not stored anywhere.
    * @throws ProblemError `BAD_USER_INPUT`, also for a key that is revoked or has expired; `NOT_FOUND`.
    */
-  async rotate(session: Session, id: string, graceSeconds: number): Promise<{ apiKey: StoredKey; secret: string }> {
+  async rotate(
+    session: Session,
+    by: Account,
+    id: string,
+    graceSeconds: number,
+  ): Promise<{ apiKey: StoredKey; secret: string }> {
     const checks = new Checks();
     checks.value('graceSeconds', GRACE, graceSeconds);
     checks.done();
+    requireSelfOrAdmin(by, id);
     const { secret } = newKey();
     const now = this.now();
     const apiKey = await session.transaction(async (tx) => {
       await lock(tx, 'apiKeys');
       const known = await tx.prisma.apiKey.findUnique({ where: { id } });
       if (!known) throw unknownKey(id);
-      if (hasEnded(known, now)) throw endedKey(known);
+      requireCurrentSecret(by, known);
+      if (hasEnded(known, now)) throw endedKey('id', known);
       const previous = {
         previousSecretHash: graceSeconds ? known.secretHash : null,
         previousSecretUntil: graceSeconds ? new Date(now + graceSeconds * 1000) : null,
@@ -85,26 +114,74 @@ export class ApiKeyService {
       return tx.prisma.apiKey.update({
         where: { id },
         data: { secretHash: hashSecret(secret), ...previous },
-        omit: NO_HASHES,
+        ...READ,
       });
     });
     this.cache.forget(id);
-    return { apiKey, secret: formatKey({ id, secret }) };
+    return { apiKey: storedKey(apiKey), secret: formatKey({ id, secret }) };
   }
 
   /**
    * Revokes a key: at once on this instance, within seconds on others. Revoking again has no effect.
-   * @throws ProblemError `NOT_FOUND`.
+   * @param by see {@link rotate}.
+   * @throws ProblemError `NOT_FOUND`, `FORBIDDEN`.
    */
-  async revoke(session: Session, id: string): Promise<StoredKey> {
-    const revoked = await session.transaction(async ({ prisma }) => {
-      await prisma.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
-      return prisma.apiKey.findUnique({ where: { id }, omit: NO_HASHES });
+  async revoke(session: Session, by: Account, id: string): Promise<StoredKey> {
+    requireSelfOrAdmin(by, id);
+    const revoked = await session.transaction(async (tx) => {
+      await lock(tx, 'apiKeys');
+      const known = await tx.prisma.apiKey.findUnique({ where: { id } });
+      if (!known) throw unknownKey(id);
+      requireCurrentSecret(by, known);
+      const data = { revokedAt: known.revokedAt ?? new Date() };
+      return tx.prisma.apiKey.update({ where: { id }, data, ...READ });
     });
     this.cache.forget(id);
-    if (!revoked) throw unknownKey(id);
-    return revoked;
+    return storedKey(revoked);
   }
+
+  /** Until when the secret before the last rotation is accepted; `null` if there is none. */
+  oldSecretExpiresAt({ previousSecretUntil }: StoredKey): Date | null {
+    return previousSecretUntil && previousSecretUntil.getTime() > this.now() ? previousSecretUntil : null;
+  }
+
+  /**
+   * Checks that a key can share its quota, and keeps it so until the transaction ends.
+   * @throws ProblemError `UNKNOWN_REFERENCE`, `BAD_USER_INPUT`.
+   */
+  private async requireQuotaOwner(tx: Transaction, id: string): Promise<void> {
+    await lock(tx, 'apiKeys');
+    const owner = await tx.prisma.apiKey.findUnique({ where: { id }, omit: READ.omit });
+    if (!owner) throw unknownReference(SHARES, 'API key', id);
+    if (hasEnded(owner, this.now())) throw endedKey(SHARES, owner);
+    if (owner.sharesQuotaOf !== null)
+      throw badInput({ path: SHARES, message: 'names a key that itself shares the quota of another key' });
+  }
+}
+
+const SHARES = 'input.sharesQuotaOf';
+
+/** @throws ProblemError `FORBIDDEN` (anonymous callers: `UNAUTHENTICATED`) for the id of another key without the scope ADMIN. */
+function requireSelfOrAdmin(by: Account, id: string): void {
+  if (by.keyId !== id) requireScope(by, 'ADMIN');
+}
+
+/**
+ * Compares the secret under the lock, since another instance may have rotated the key just before.
+ * @throws ProblemError `FORBIDDEN` if a key changes itself by an old secret.
+ */
+function requireCurrentSecret({ keyId, secretHash }: Account, key: Pick<ApiKey, 'id' | 'secretHash'>): void {
+  if (keyId !== key.id || (secretHash && Buffer.compare(secretHash, key.secretHash) === 0)) return;
+  throw new ProblemError('FORBIDDEN', 'A key can rotate or revoke itself only with its current secret.');
+}
+
+/** @throws ProblemError `BAD_USER_INPUT` if an update sets the quota of a key that shares another key's quota. */
+function refuseQuota(input: ApiKeyUpdate): void {
+  const checks = new Checks();
+  for (const field of ['plan', 'perMinute', 'perDay'] as const)
+    if (input[field] != null)
+      checks.fail(`input.${field}`, { message: 'must not be given: the key shares the quota of another key' });
+  checks.done();
 }
 
 /**
@@ -126,31 +203,36 @@ function merge(known: StoredKey, input: ApiKeyUpdate): NewApiKey {
 
 function check(input: NewApiKey) {
   const checks = new Checks();
-  const { name, plan, expiresAt = null } = checks.input(rulesOf(NewApiKey), input);
+  const { name, expiresAt = null } = checks.input(rulesOf(NewApiKey), input);
+  const plan = input.plan ?? 'FREE';
   const scopes = [...new Set(input.scopes)].filter(isKeyScope);
+  const sharesQuotaOf = input.sharesQuotaOf == null ? null : String(input.sharesQuotaOf);
   if (input.scopes.some((scope) => !isKeyScope(scope)))
     checks.fail('input.scopes', { message: 'must not contain ORDER, which only end users are granted' });
   else if (!scopes.length) checks.fail('input.scopes', { message: 'must name at least one scope' });
+  if (sharesQuotaOf !== null && input.plan !== undefined)
+    checks.fail('input.plan', { message: 'must not be given together with sharesQuotaOf' });
   const limit = (field: 'perMinute' | 'perDay') => {
     const value = input[field] ?? null;
     const path = `input.${field}`;
-    if (plan === 'ENTERPRISE' && value === null)
-      checks.fail(path, { ...MISSING, message: 'must be given for the plan ENTERPRISE' });
-    if (plan !== 'ENTERPRISE' && value !== null)
-      checks.fail(path, { message: `must not be given for the plan ${plan}` });
+    if (sharesQuotaOf !== null) {
+      if (value !== null) checks.fail(path, { message: 'must not be given together with sharesQuotaOf' });
+    } else if (plan === 'ENTERPRISE') {
+      if (value === null) checks.fail(path, { ...MISSING, message: 'must be given for the plan ENTERPRISE' });
+    } else if (value !== null) checks.fail(path, { message: `must not be given for the plan ${plan}` });
     return value;
   };
-  const checked = { name, plan, scopes, perMinute: limit('perMinute'), perDay: limit('perDay'), expiresAt };
+  const [perMinute, perDay] = [limit('perMinute'), limit('perDay')];
   checks.done();
-  return checked;
+  return { name, plan, scopes, perMinute, perDay, expiresAt, sharesQuotaOf };
 }
 
 function isKeyScope(scope: Scope): scope is KeyScope {
   return scope in KeyScope;
 }
 
-function endedKey({ revokedAt }: StoredKey): ProblemError {
-  return badInput({ path: 'id', message: `names a key that ${revokedAt ? 'is revoked' : 'has expired'}` });
+function endedKey(path: string, { revokedAt }: Pick<StoredKey, 'revokedAt'>): ProblemError {
+  return badInput({ path, message: `names a key that ${revokedAt ? 'is revoked' : 'has expired'}` });
 }
 
 function unknownKey(id: string): ProblemError {
@@ -191,12 +273,12 @@ export async function listKeys(
       where: { AND: [...matching, ...(older ? [older] : [])] },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: limit + 1,
-      omit: NO_HASHES,
+      ...READ,
     }),
   );
   const next = keys.length > limit;
   return new Connection(
-    keys.slice(0, limit),
+    keys.slice(0, limit).map(storedKey),
     ({ id, createdAt }) => encodeCursor(LIST, { id: String(createdAt.getTime()), key: id }),
     { next, previous: bound !== undefined },
     async () =>

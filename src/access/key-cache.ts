@@ -30,11 +30,14 @@ const NOT_CHECKED = new ProblemError(
 );
 
 /** Selects a key. Times are numbers, since the text of a time depends on settings of the session. */
-const READ = statement(`select id, name, plan::text, scopes::text[], per_minute as "perMinute", per_day as "perDay",
-  secret_hash as "secretHash", previous_secret_hash as "previousSecretHash",
-  ${milliseconds('previous_secret_until')} as "previousSecretUntil", ${milliseconds('created_at')} as "createdAt",
-  ${milliseconds('expires_at')} as "expiresAt", ${milliseconds('revoked_at')} as "revokedAt",
-  ${milliseconds('last_used_at')} as "lastUsedAt" from api_keys where id = $1`);
+const READ =
+  statement(`select key.id, key.name, quota.plan::text, key.scopes::text[], key.shares_quota_of as "sharesQuotaOf",
+  quota.per_minute as "perMinute", quota.per_day as "perDay",
+  key.secret_hash as "secretHash", key.previous_secret_hash as "previousSecretHash",
+  ${milliseconds('key.previous_secret_until')} as "previousSecretUntil", ${milliseconds('key.created_at')} as "createdAt",
+  ${milliseconds('key.expires_at')} as "expiresAt", ${milliseconds('key.revoked_at')} as "revokedAt",
+  ${milliseconds('key.last_used_at')} as "lastUsedAt"
+  from api_keys as key join api_keys as quota on quota.id = coalesce(key.shares_quota_of, key.id) where key.id = $1`);
 
 const TIMES = ['previousSecretUntil', 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'] as const;
 
@@ -47,6 +50,8 @@ interface Entry {
   /** `undefined` if there is no key with this id. */
   readonly key: (StoredKey & StoredSecrets) | undefined;
   readonly caller: Account | undefined;
+  /** The caller if the request presents the secret before the last rotation. */
+  readonly callerByOldSecret: Account | undefined;
   /** In `performance.now()` time; `-Infinity` after a change of the key. */
   readAt: number;
   lastUseSavedAt: number;
@@ -134,10 +139,10 @@ export class KeyCache implements Keys {
     });
   }
 
-  /** Makes the next use of a key look it up, after a change by this instance. */
+  /** Makes the next use of a key, and of the keys that share its quota, look them up, after a change by this instance. */
   forget(id: string): void {
-    const entry = this.entries.get(id);
-    if (entry) entry.readAt = -Infinity;
+    for (const entry of this.entries.values())
+      if (entry.id === id || entry.key?.sharesQuotaOf === id) entry.readAt = -Infinity;
     this.missing.delete(id);
     this.reading.clear();
     this.waiting.clear();
@@ -149,7 +154,8 @@ export class KeyCache implements Keys {
    * secret is told whether the key was revoked or has expired.
    */
   private accept(entry: Entry, endsAt: number): Account | Rejection {
-    const { key, caller } = entry;
+    const { key } = entry;
+    const caller = endsAt === Infinity ? entry.caller : entry.callerByOldSecret;
     const now = this.options.now();
     if (!key || !caller || !(endsAt > now)) return UNKNOWN_KEY;
     if (hasEnded(key, now)) return ended(key);
@@ -212,7 +218,8 @@ export class KeyCache implements Keys {
     const entry: Entry = {
       id,
       key,
-      caller: key && keyCaller(withoutHashes(key)),
+      caller: key && keyCaller(withoutHashes(key), key.secretHash),
+      callerByOldSecret: key && keyCaller(withoutHashes(key), key.previousSecretHash ?? undefined),
       readAt,
       lastUseSavedAt: key?.lastUsedAt?.getTime() ?? 0,
       isRechecked: false,

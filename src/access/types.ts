@@ -8,7 +8,7 @@ import { AtMost } from '../graphql/cost-directives';
 import { nullable } from '../graphql/directives';
 import { describedEnum } from '../graphql/enums';
 import { JsonSchema } from '../graphql/json-schema';
-import { DateTime, Id, type IdForm, idOfForm, OtherId } from '../graphql/scalars';
+import { type AnyId, DateTime, Id, type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { PLANS, type Quota } from '../rate-limit/plans';
 import { KEY_ID_FORM, KEY_ID_RULE } from './key-format';
 import { DAYS, DEFAULT_DAYS } from './usage-service';
@@ -60,6 +60,12 @@ export class ApiKey {
   @AtMost(Object.keys(Scope).length)
   @Field(() => [Scope], { description: 'The scopes granted to the key. WRITE includes READ; ADMIN includes both.' })
   scopes!: Scope[];
+
+  @Field(
+    () => Id,
+    nullable('The key whose plan, limits and windows this key shares; null if it has its own. It never changes.'),
+  )
+  sharesQuotaOf!: string | null;
 
   @Field(() => Int, nullable('Requests per minute of an ENTERPRISE key; null for other plans.'))
   perMinute!: number | null;
@@ -228,8 +234,9 @@ export class NewApiKey {
   @Field(() => String, { description: 'What the key is for, or who owns it; {bounds}.' })
   name!: string;
 
-  @Field(() => Plan, { defaultValue: Plan.FREE, description: 'The plan, which sets the quota of the key.' })
-  plan!: Plan;
+  @NotNull()
+  @Field(() => Plan, nullable('The plan, which sets the quota of the key; FREE by default, and cannot be null.'))
+  plan?: Plan;
 
   @Field(() => [Scope], { defaultValue: [Scope.READ, Scope.WRITE], description: 'The scopes to grant.' })
   scopes!: Scope[];
@@ -244,6 +251,14 @@ export class NewApiKey {
 
   @Field(() => DateTime, nullable('When the key expires.'))
   expiresAt?: Date | null;
+
+  @Field(
+    () => KEY_ID.type,
+    nullable(
+      'The id of another key of the same customer. The new key has the plan and limits of that key, now and after changes, and its requests count in the same windows. `plan`, `perMinute` and `perDay` are then rejected. All else is its own: secret, scopes, expiry, usage, bans.',
+    ),
+  )
+  sharesQuotaOf?: AnyId | null;
 }
 
 @InputType({ description: 'Changes to a key. Omitted fields keep their values.' })

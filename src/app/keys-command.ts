@@ -8,6 +8,7 @@ import { CommandError } from './run-command';
 const USAGE = `Usage: npm run keys -- <command> [options]
 
   create --name NAME [--plan PLAN] [--scopes read,write] [--per-minute N --per-day N] [--expires DATE-TIME]
+         [--shares-quota-of ID]
   list
   update ID [--name NAME] [--plan PLAN] [--scopes …] [--per-minute N] [--per-day N] [--expires DATE-TIME|never]
   rotate ID [--grace DURATION]
@@ -16,6 +17,7 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   usage [ID] [--days N]
 
   PLAN is ${Object.keys(PLANS).join(', ').toLowerCase()} or enterprise; scopes are read, write and admin.
+  --shares-quota-of gives a key the plan, limits and windows of another key, in place of its own plan.
   rotate gives a key a new secret; DURATION is how long the old secret still works: 0, 90s, 30m, 24h (the default), 7d.
   usage prints the usage of a key on each of the last N days (default: 30). Without an ID, it prints the callers with
   the most requests.
@@ -30,6 +32,7 @@ const OPTIONS = {
   'per-minute': { type: 'string' },
   'per-day': { type: 'string' },
   expires: { type: 'string' },
+  'shares-quota-of': { type: 'string' },
   grace: { type: 'string' },
   days: { type: 'string' },
   ...GATEWAY_OPTIONS,
@@ -57,7 +60,8 @@ interface Command {
   run(call: GraphQLCall, options: Options, target: string): Promise<Result>;
 }
 
-const FIELDS = 'id name plan scopes perMinute perDay expiresAt revokedAt lastUsedAt createdAt bannedUntil';
+const FIELDS =
+  'id name plan scopes perMinute perDay sharesQuotaOf expiresAt oldSecretExpiresAt revokedAt lastUsedAt createdAt bannedUntil';
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   create: {
@@ -191,13 +195,14 @@ function shownOnce(what: string, key: WithSecret): Result {
 
 /** The GraphQL input. It contains only the options that were given, so that an update leaves all other fields unchanged. */
 function inputFrom({ name, plan, scopes, expires, ...options }: Options): object {
-  const { 'per-minute': perMinute, 'per-day': perDay } = options;
+  const { 'per-minute': perMinute, 'per-day': perDay, 'shares-quota-of': sharesQuotaOf } = options;
   return {
     ...(name !== undefined && { name }),
     ...(plan !== undefined && { plan: plan.toUpperCase() }),
     ...(scopes !== undefined && { scopes: scopes.toUpperCase().split(/ *, */) }),
     ...(perMinute !== undefined && { perMinute: numberOf('per-minute', perMinute) }),
     ...(perDay !== undefined && { perDay: numberOf('per-day', perDay) }),
+    ...(sharesQuotaOf !== undefined && { sharesQuotaOf }),
     ...(expires !== undefined && { expiresAt: expires === 'never' ? null : expires }),
   };
 }

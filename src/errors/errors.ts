@@ -180,7 +180,7 @@ export function notFound(what: string, id: bigint): ProblemError {
 }
 
 /** The error for input that refers to an object that does not exist. */
-export function unknownReference(path: string, what: string, id: bigint): ProblemError {
+export function unknownReference(path: string, what: string, id: bigint | string): ProblemError {
   const message = `${what} ${id} does not exist.`;
   return new ProblemError('UNKNOWN_REFERENCE', message, [{ path, message }]);
 }

@@ -10,6 +10,9 @@ import { type Outcome, outcomeOf, refusal } from './outcome';
 /** The request header with the idempotency key. */
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 
+/** The extensions of a mutation whose responses must not be stored, and which accepts no idempotency key. */
+export const NEVER_STORED = { isNeverStored: true };
+
 /** The response header that marks a replay. */
 export const IDEMPOTENT_REPLAYED = 'Idempotent-Replayed';
 
@@ -156,8 +159,9 @@ function claimOf({ request, operation, analysis, variables }: Admitted): Claim {
   if (key === undefined) throw refusedKey(RULE);
   // The secrets from `createApiKey` and `rotateApiKey` must never be stored. Other ADMIN mutations are safe to retry without
   // a key.
-  if (analysis.scopes.has('ADMIN'))
-    throw refusedKey('is not accepted by operations of the scope ADMIN: their responses are never stored');
+  const isStored = analysis.root.fields.every(({ field }) => !field.extensions.isNeverStored);
+  if (analysis.scopes.has('ADMIN') || !isStored)
+    throw refusedKey('is not accepted by operations on API keys: their responses are never stored');
   if (analysis.countedFields > 1)
     throw refusedKey(`is accepted only by mutations with one root field; this operation has ${analysis.countedFields}`);
   const text = prepared ?? print(operation.document);

@@ -6,6 +6,8 @@ import { exceedsQuota, type RequestKind, type State, type Verdict } from './rule
 export interface Subject {
   readonly id: string;
   readonly quota: Quota;
+  /** The caller in whose windows the requests are counted; by default the caller itself. Bans are always the caller's own. */
+  readonly windowsOf?: string;
   /** The API key that usage is recorded for; `undefined` for anonymous callers. */
   readonly keyId?: string;
 }

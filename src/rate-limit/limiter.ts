@@ -133,12 +133,16 @@ export class Limiter {
     })();
   }
 
-  /** Lifts a caller's ban in memory and, if reachable, in Redis. @returns whether the caller was banned. */
-  async liftBan(id: string): Promise<boolean> {
+  /**
+   * Lifts a caller's ban in memory and, if reachable, in Redis.
+   * @param windowsOf see {@link Subject}.
+   * @returns whether the caller was banned.
+   */
+  async liftBan(id: string, windowsOf?: string): Promise<boolean> {
     this.bans.delete(id);
     const here = this.memory.liftBan(id);
     if (this.state !== 'redis') return here;
-    const there = await this.options.redis?.liftBan(id).catch((error) => {
+    const there = await this.options.redis?.liftBan(id, windowsOf).catch((error) => {
       this.leaveRedis(id, error);
       return false;
     });
@@ -197,14 +201,14 @@ export class Limiter {
   private subjectHere(subject: Subject): Subject {
     const { redis, fallbackFraction = 0.5 } = this.options;
     if (!redis) return subject;
-    const { id, quota } = subject;
+    const { id, quota, windowsOf } = subject;
     let known = this.fallbackQuotas.get(quota);
     if (!known) {
       const part = (limit: number) => Math.max(1, Math.floor(limit * fallbackFraction));
       known = { perMinute: part(quota.perMinute), perDay: part(quota.perDay) };
       this.fallbackQuotas.set(quota, known);
     }
-    return { id, quota: known };
+    return { id, quota: known, windowsOf };
   }
 
   /** @param id the caller whose request failed. The probe for recovery uses this id to reach the same cluster node. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
-import { type BanRules, lift, look, newState, type RequestKind, type State, take } from './rules';
+import { type BanRules, copyWindows, lift, look, newState, type RequestKind, type State, take } from './rules';
 
 export interface MemoryStoreOptions {
   readonly bans: BanRules;
@@ -27,24 +27,33 @@ export class MemoryStore {
 
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
     const now = this.now();
-    let state = this.callers.get(subject.id);
-    if (!state) {
-      state = newState();
-      this.callers.set(subject.id, state);
-    }
+    const state = this.stateOf(subject.id);
+    const shared = subject.windowsOf === undefined ? undefined : this.stateOf(subject.windowsOf);
+    if (shared) copyWindows(shared, state);
     const verdict = take(state, subject.quota, cost, kind, this.bans, now);
+    if (shared) copyWindows(state, shared);
     return limitStatusOf(verdict, state, subject.quota, cost, kind, now);
   }
 
   peek(subject: Subject): LimitStatus {
     const now = this.now();
     const state = this.callers.get(subject.id) ?? newState();
+    if (subject.windowsOf !== undefined) copyWindows(this.callers.get(subject.windowsOf) ?? newState(), state);
     return limitStatusOf(look(state, this.bans, now), state, subject.quota, 1, 'counted', now);
   }
 
   isBanned(id: string): boolean {
     const state = this.callers.get(id);
     return state !== undefined && look(state, this.bans, this.now()) === 'banned';
+  }
+
+  private stateOf(id: string): State {
+    let state = this.callers.get(id);
+    if (!state) {
+      state = newState();
+      this.callers.set(id, state);
+    }
+    return state;
   }
 
   liftBan(id: string): boolean {

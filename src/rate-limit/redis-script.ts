@@ -1,7 +1,7 @@
 import type { Result } from 'ioredis';
 import type { RedisClient } from '../redis/redis-client';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
-import { STATE_FIELDS, type State, type Verdict } from './rules';
+import { STATE_FIELDS, type State, type Verdict, WINDOW_FIELDS } from './rules';
 
 /** The script receives one of these codes in place of a cost, for requests and commands that use no quota. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
@@ -25,14 +25,18 @@ export const VERDICTS: readonly Verdict[] = ['allowed', 'limited', 'banned', 'to
  * between the check and the update. One call decides several requests of a caller in sequence. It writes only changed
  * fields, since formatting a number costs more than a decision.
  *
- * KEYS[1]: the caller's hash. It is the only key, so the script works in Redis Cluster. ARGV: banAfter, the first ban in
- * ms, the longest ban in ms, then for each request perMinute, perDay, and the cost or one of CODES.
+ * KEYS[1]: the caller's hash. KEYS[2]: the hash whose windows count in place of the caller's, if the caller shares them; in
+ * Redis Cluster, it is in the same slot. ARGV: banAfter, the first ban in ms, the longest ban in ms, then for each request perMinute, perDay, and the cost or one of CODES.
  * @returns for each request: the index of its verdict, then the values of REPORTED. (On `lift` the verdict is `banned` if
  * there was a ban.)
  */
+const BAN_FIELDS = STATE_FIELDS.filter((field) => !(WINDOW_FIELDS as readonly string[]).includes(field));
+
 const SCRIPT = `
 local ALLOWED, LIMITED, BANNED, TOO_EXPENSIVE = 0, 1, 2, 3
 local FIELDS = { ${STATE_FIELDS.map((field) => `'${field}'`).join(', ')} }
+local BAN_FIELDS = { ${BAN_FIELDS.map((field) => `'${field}'`).join(', ')} }
+local WINDOW_FIELDS = { ${WINDOW_FIELDS.map((field) => `'${field}'`).join(', ')} }
 local banAfter, banMs, banMaxMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local perMinute, perDay
 
@@ -41,6 +45,10 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stored = redis.call('HMGET', KEYS[1], unpack(FIELDS))
 local state = {}
 for i, field in ipairs(FIELDS) do state[field] = tonumber(stored[i]) or 0 end
+if KEYS[2] then
+  local shared = redis.call('HMGET', KEYS[2], unpack(WINDOW_FIELDS))
+  for i, field in ipairs(WINDOW_FIELDS) do state[field] = tonumber(shared[i]) or 0 end
+end
 
 local before = {}
 for _, field in ipairs(FIELDS) do before[field] = state[field] end
@@ -120,17 +128,26 @@ for i = 4, #ARGV, 3 do
 ${REPORTED.map((field) => `  decisions[#decisions + 1] = ${field.endsWith('Used') ? `state.${field}` : `left(state.${field})`}`).join('\n')}
 end
 
-local changes = {}
-for _, field in ipairs(FIELDS) do
-  if state[field] ~= before[field] then
-    changes[#changes + 1] = field
-    changes[#changes + 1] = state[field]
+local function write(key, fields, last)
+  local changes = {}
+  for _, field in ipairs(fields) do
+    if state[field] ~= before[field] then
+      changes[#changes + 1] = field
+      changes[#changes + 1] = state[field]
+    end
   end
+  if #changes == 0 then return end
+  redis.call('HSET', key, unpack(changes))
+  redis.call('PEXPIRE', key, last - now)
 end
-if #changes > 0 then
-  local last = math.max(state.minuteEnds, state.dayEnds, state.freeEnds, state.refusalsEnd, state.bansEnd, state.bannedUntil)
-  redis.call('HSET', KEYS[1], unpack(changes))
-  redis.call('PEXPIRE', KEYS[1], last - now)
+local windowsEnd = math.max(state.minuteEnds, state.dayEnds, state.freeEnds)
+local bansEnd = math.max(state.refusalsEnd, state.bansEnd, state.bannedUntil)
+if KEYS[2] then
+  -- The owner of the windows may have bans that last longer.
+  write(KEYS[2], WINDOW_FIELDS, math.max(windowsEnd, now + redis.call('PTTL', KEYS[2])))
+  write(KEYS[1], BAN_FIELDS, bansEnd)
+else
+  write(KEYS[1], FIELDS, math.max(windowsEnd, bansEnd))
 end
 return decisions
 `;
@@ -140,10 +157,12 @@ return decisions
  */
 export function defineScript(redis: RedisClient): void {
   redis.defineCommand('rateLimit', { numberOfKeys: 1, lua: SCRIPT });
+  redis.defineCommand('rateLimitShared', { numberOfKeys: 2, lua: SCRIPT });
 }
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     rateLimit(key: string, ...args: number[]): Result<number[], Context>;
+    rateLimitShared(key: string, windows: string, ...args: number[]): Result<number[], Context>;
   }
 }

@@ -14,8 +14,12 @@ export interface RedisStoreOptions {
   readonly timeoutMs?: number;
 }
 
+/** A caller, and the caller in whose windows its requests are counted, if that is another one. */
+type Counted = Pick<Subject, 'id' | 'windowsOf'>;
+
 /** A request that is not sent yet. */
 interface Waiting {
+  readonly caller: Counted;
   readonly quota: Quota;
   readonly cost: number;
   readonly kind: RequestKind;
@@ -47,16 +51,16 @@ export class RedisStore {
     this.options = { prefix: 'ratelimit:', timeoutMs: 200, ...options };
   }
 
-  take({ id, quota }: Subject, cost: number, kind: RequestKind): Promise<LimitStatus> {
-    return this.ask(id, quota, cost, kind, kind === 'counted' ? cost : CODES[kind]);
+  take(subject: Subject, cost: number, kind: RequestKind): Promise<LimitStatus> {
+    return this.ask(subject, subject.quota, cost, kind, kind === 'counted' ? cost : CODES[kind]);
   }
 
-  peek({ id, quota }: Subject): Promise<LimitStatus> {
-    return this.ask(id, quota, 1, 'counted', CODES.peek);
+  peek(subject: Subject): Promise<LimitStatus> {
+    return this.ask(subject, subject.quota, 1, 'counted', CODES.peek);
   }
 
-  async liftBan(id: string): Promise<boolean> {
-    const { verdict } = await this.ask(id, PLANS.FREE, 1, 'counted', CODES.lift);
+  async liftBan(id: string, windowsOf?: string): Promise<boolean> {
+    const { verdict } = await this.ask({ id, windowsOf }, PLANS.FREE, 1, 'counted', CODES.lift);
     return verdict === 'banned';
   }
 
@@ -82,15 +86,15 @@ export class RedisStore {
     await inTime(this.redis.quit(), CLOSE_MS).catch(() => this.redis.disconnect());
   }
 
-  private ask(id: string, quota: Quota, cost: number, kind: RequestKind, code: number): Promise<LimitStatus> {
+  private ask(caller: Counted, quota: Quota, cost: number, kind: RequestKind, code: number): Promise<LimitStatus> {
     return new Promise((resolve, reject) => {
       // The second `setImmediate` lets Node read the sockets once more before the commands are sent. This nearly halves the
       // number of commands for clients that send a request as soon as they get a response.
       if (this.waiting.size === 0) setImmediate(() => setImmediate(() => this.sendAll()));
-      const request = { quota, cost, kind, code, resolve, reject };
-      const others = this.waiting.get(id);
+      const request = { caller, quota, cost, kind, code, resolve, reject };
+      const others = this.waiting.get(caller.id);
       if (others) others.push(request);
-      else this.waiting.set(id, [request]);
+      else this.waiting.set(caller.id, [request]);
     });
   }
 
@@ -98,21 +102,30 @@ export class RedisStore {
     const { waiting } = this;
     this.waiting = new Map();
     cork(this.redis);
-    for (const [id, requests] of waiting) void this.send(id, requests);
+    for (const requests of waiting.values()) void this.send(requests);
     uncork(this.redis);
   }
 
-  private async send(id: string, requests: readonly Waiting[]): Promise<void> {
-    const { prefix, timeoutMs, now } = this.options;
+  private async send(requests: readonly Waiting[]): Promise<void> {
+    const { timeoutMs, now } = this.options;
     const args = this.banArgs();
     for (const { quota, code } of requests) args.push(quota.perMinute, quota.perDay, code);
     try {
-      const reply = await inTime(this.redis.rateLimit(callerKey(this.redis, prefix, id), ...args), timeoutMs);
+      const reply = await inTime(this.run(requests[0]?.caller as Counted, args), timeoutMs);
       const arrivedAt = now();
       for (const [i, request] of requests.entries()) request.resolve(statusIn(reply, i, request, arrivedAt));
     } catch (error) {
       for (const { reject } of requests) reject(error);
     }
+  }
+
+  private run({ id, windowsOf }: Counted, args: readonly number[]): Promise<number[]> {
+    const { redis } = this;
+    const { prefix } = this.options;
+    if (windowsOf === undefined) return redis.rateLimit(callerKey(redis, prefix, id), ...args);
+    // Both keys are in one slot of a cluster.
+    const windows = callerKey(redis, prefix, windowsOf);
+    return redis.rateLimitShared(`${windows}:${id}`, windows, ...args);
   }
 
   private banArgs(): number[] {

@@ -175,4 +175,19 @@ export function newState() {
 
 export type State = ReturnType<typeof newState>;
 
+/** The fields of the windows. The other fields are about rejections and bans. */
+export const WINDOW_FIELDS = [
+  'minuteUsed',
+  'minuteEnds',
+  'dayUsed',
+  'dayEnds',
+  'freeUsed',
+  'freeEnds',
+] as const satisfies readonly (keyof State)[];
+
+/** Copies the windows of a caller, for a caller that shares them. */
+export function copyWindows(from: Readonly<State>, to: State): void {
+  for (const field of WINDOW_FIELDS) to[field] = from[field];
+}
+
 export const STATE_FIELDS = Object.keys(newState()) as readonly (keyof State)[];

@@ -32,7 +32,7 @@ const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   WRITE: {
     mutation: `createPet updatePet deletePet createCategory updateCategory deleteCategory
-      setInventory adjustInventory removeInventory`,
+      setInventory adjustInventory removeInventory revokeApiKey rotateApiKey`,
     POST: '/pets /categories /store/inventory/{petId}/adjustments',
     PUT: '/pets/{petId} /categories/{categoryId} /store/inventory/{petId}',
     PATCH: '/pets/{petId} /categories/{categoryId}',
@@ -40,7 +40,7 @@ const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   ADMIN: {
     query: 'apiKey apiKeys topCallers',
-    mutation: 'createApiKey updateApiKey revokeApiKey rotateApiKey liftBan',
+    mutation: 'createApiKey updateApiKey liftBan',
   },
 };
 
@@ -180,7 +180,9 @@ describe.each(Object.entries(ANONYMOUS))('with ANONYMOUS_ACCESS=%s', (access, op
       const allowed = EVERYTHING.filter((operation) => may(operation) && !(IDENTIFIED[caller] && isOpen(operation)));
       const answers = await ask(allowed, caller, UNKNOWN);
       const isRejection = / (UNAUTHENTICATED|FORBIDDEN|RATE_LIMITED|KEY_BANNED|[A-Z_]+_ERROR|SERVICE_\w+)$/;
-      expect(answers.filter((answer) => isRejection.test(answer))).toEqual([]);
+      // A key may rotate and revoke only itself without the scope ADMIN (self-service.test.ts), not the key that is asked for here.
+      const others = answers.filter((answer) => !/^mutation (rotate|revoke)ApiKey: 200 /.test(answer));
+      expect(others.filter((answer) => isRejection.test(answer))).toEqual([]);
     },
   );
 

@@ -12,7 +12,7 @@ export function watchLookUps(database: Database, respond = (read: Read, _id: str
   const query = database.query.bind(database);
   jest.spyOn(database, 'query').mockImplementation((...args) => {
     const [{ text }, [id]] = args;
-    if (!text.includes('from api_keys where id = ')) return query(...args);
+    if (!text.includes('from api_keys as key ')) return query(...args);
     ids.push(String(id));
     return respond(() => query(...args), String(id));
   });

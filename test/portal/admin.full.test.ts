@@ -311,4 +311,36 @@ describe('/admin', () => {
       }
     expect(found).toEqual([]);
   });
+
+  browserTest('creates a key that shares the quota of another key, and changes only its other fields', async () => {
+    const admin = await open();
+    const { page } = admin;
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Acme import');
+    await page.getByLabel('Shares the quota of').fill(acme.id);
+    expect(await page.getByLabel('Plan').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('button', { name: 'I have saved the key' }).click();
+    await search(page, 'Acme import');
+    const key = keyNamed(page, 'Acme import');
+    await key.getByText(`shares the quota of ${acme.id}`).waitFor();
+    expect(await key.getByText('ENTERPRISE').count()).toBe(1);
+    await key.getByRole('button', { name: 'Change' }).click();
+    expect(await page.getByLabel('Plan').count()).toBe(0);
+    await page.getByLabel('Name', { exact: true }).fill('Acme imports');
+    await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click();
+    await keyNamed(page, 'Acme imports').waitFor();
+    expectNoComplaints(admin);
+  });
+
+  browserTest('shows until when the old secret of a rotated key works', async () => {
+    const admin = await open();
+    const { page } = admin;
+    await search(page, 'Shop 3');
+    await keyNamed(page, 'Shop 3').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'I have saved the key' }).click();
+    await keyNamed(page, 'Shop 3').getByText('old secret works until').waitFor();
+    expectNoComplaints(admin);
+  });
 });

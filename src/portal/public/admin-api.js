@@ -12,6 +12,8 @@ import { inUtc } from './times.js';
  * @property {number | null} perDay
  * @property {string} createdAt
  * @property {string | null} expiresAt
+ * @property {string | null} sharesQuotaOf the id of the key whose quota this key shares
+ * @property {string | null} oldSecretExpiresAt
  * @property {string | null} revokedAt
  * @property {string | null} lastUsedAt
  * @property {string | null} bannedUntil
@@ -53,7 +55,8 @@ export async function listKeys(page) {
     apiKeys(first: 20, after: $after, search: $search, isActive: $isActive) {
       totalCount totalCountRelation pageInfo { hasNextPage endCursor }
       nodes {
-        id name plan scopes perMinute perDay createdAt expiresAt revokedAt lastUsedAt bannedUntil
+        id name plan scopes perMinute perDay sharesQuotaOf createdAt expiresAt revokedAt lastUsedAt bannedUntil
+        oldSecretExpiresAt
         rateLimit { windows { name limit remaining } } usage(days: 30) { date requests refused bans }
       }
     }

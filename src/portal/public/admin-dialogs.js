@@ -81,19 +81,25 @@ const limitInput = (name, value) =>
  * @param {(input: Record<string, unknown>) => Promise<void>} run
  */
 export function showKeyForm(key, run) {
-  const { name, plan = 'FREE', scopes = ['READ', 'WRITE'], perMinute, perDay, expiresAt } = key ?? {};
+  const { name, plan = 'FREE', scopes = ['READ', 'WRITE'], perMinute, perDay, expiresAt, sharesQuotaOf } = key ?? {};
   const fields = html`
     ${field('Name', html`<input name="name" required maxlength="255" value="${name}" autocomplete="off">`)}
-    ${field(
-      'Plan',
-      html`<select name="plan" id="key-plan">
-        ${PLANS.map((each) => html`<option ${each === plan && 'selected'}>${each}</option>`)}
-      </select>`,
-    )}
-    <div class="row" id="limits">
-      ${field('Requests per minute', limitInput('perMinute', perMinute))}
-      ${field('Requests per day', limitInput('perDay', perDay))}
-    </div>
+    ${!key && field('Shares the quota of (key id; empty: none)', SHARED)}
+    ${
+      !sharesQuotaOf &&
+      html`<div class="stack" id="quota">
+      ${field(
+        'Plan',
+        html`<select name="plan" id="key-plan">
+          ${PLANS.map((each) => html`<option ${each === plan && 'selected'}>${each}</option>`)}
+        </select>`,
+      )}
+      <div class="row" id="limits">
+        ${field('Requests per minute', limitInput('perMinute', perMinute))}
+        ${field('Requests per day', limitInput('perDay', perDay))}
+      </div>
+    </div>`
+    }
     <fieldset class="row"><legend>Scopes</legend>
       ${SCOPES.map((scope) => {
         const checked = scopes.includes(scope) && 'checked';
@@ -111,13 +117,19 @@ export function showKeyForm(key, run) {
     const { expiresAt: chosen, ...input } = inputOf(data);
     return run(isSame ? input : { ...input, expiresAt: chosen });
   });
+  if (sharesQuotaOf) return;
   const select = /** @type {HTMLSelectElement} */ (byId('key-plan'));
-  const showLimits = () => {
+  const shared = /** @type {HTMLInputElement | null} */ (byId('key-shares'));
+  const showQuota = () => {
+    byId('quota').hidden = Boolean(shared?.value.trim());
     byId('limits').hidden = select.value !== 'ENTERPRISE';
   };
-  select.addEventListener('change', showLimits);
-  showLimits();
+  select.addEventListener('change', showQuota);
+  shared?.addEventListener('input', showQuota);
+  showQuota();
 }
+
+const SHARED = html`<input name="sharesQuotaOf" id="key-shares" maxlength="12" autocomplete="off" spellcheck="false">`;
 
 /** The value of a field for a date and time, in UTC. @param {string | null | undefined} time */
 const minuteOf = (time) => time?.slice(0, 16) ?? '';
@@ -128,12 +140,12 @@ function inputOf(data) {
   /** @param {string} name */
   const limit = (name) => (isEnterprise && data.get(name) ? Number(data.get(name)) : null);
   const expiresAt = String(data.get('expiresAt') ?? '');
+  const sharesQuotaOf = String(data.get('sharesQuotaOf') ?? '').trim();
+  const quota = { plan: data.get('plan'), perMinute: limit('perMinute'), perDay: limit('perDay') };
   return {
     name: data.get('name'),
-    plan: data.get('plan'),
+    ...(sharesQuotaOf ? { sharesQuotaOf } : data.has('plan') && quota),
     scopes: data.getAll('scopes'),
-    perMinute: limit('perMinute'),
-    perDay: limit('perDay'),
     expiresAt: expiresAt ? new Date(`${expiresAt}Z`).toISOString() : null,
   };
 }

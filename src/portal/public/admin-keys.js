@@ -21,7 +21,9 @@ export function keyItem(key) {
     </div>
     <div>
       <p><span class="tag">${key.plan}</span> ${ended && html`<span class="tag bad">${ended}</span>`}</p>
+      ${key.sharesQuotaOf && html`<p class="soft">shares the quota of ${key.sharesQuotaOf}</p>`}
       <p class="soft">${key.scopes.join(', ').toLowerCase() || 'no scopes'}</p>
+      ${!ended && key.oldSecretExpiresAt && html`<p class="soft">old secret works until ${timeOf(key.oldSecretExpiresAt)}</p>`}
       <p class="soft">${key.lastUsedAt ? `used ${ago(key.lastUsedAt)}` : 'never used'}</p>
     </div>
     <div>
