@@ -92,6 +92,13 @@ export function queries(schema: GraphQLSchema): fc.Arbitrary<Query> {
   });
 }
 
+/** Random queries of these root fields, without variables and without these fields. */
+export function selections(schema: GraphQLSchema, roots: string[], without: string[]): fc.Arbitrary<string> {
+  const names = new RegExp(`\\b(?:${without.join('|')})\\b`, 'g');
+  const bodies = literal(selection(schema, schema.getQueryType() as GraphQLObjectType, 5, roots));
+  return bodies.map((body) => body.replace(names, '__typename'));
+}
+
 /** Random mutations of the shop, each with a random selection of its payload. Some are rejected. */
 export function mutations(schema: GraphQLSchema): fc.Arbitrary<string> {
   const fields = MUTATIONS.map((text) => {

@@ -1,9 +1,8 @@
-import { KeyCache } from '../../src/access/key-cache';
 import { statement } from '../../src/database/statement';
-import { PLANS } from '../../src/rate-limit/plans';
 import { ADMIN_KEY, type Gateway } from '../helper/gateway';
 import { running, socketClient, streamClient } from '../helper/live';
 import { until } from '../helper/until';
+import { asUsers } from '../helper/users';
 import { send } from '../rest/client';
 import { startToys } from '../toys/gateway';
 
@@ -23,14 +22,7 @@ let gateway: Gateway;
 let url: string;
 beforeAll(async () => {
   gateway = await startToys({ ANONYMOUS_ACCESS: 'write' });
-  // The key `user ada READ` stands for the token of a user.
-  const { recognise } = KeyCache.prototype;
-  jest.spyOn(KeyCache.prototype, 'recognise').mockImplementation(function (this: KeyCache, key, origin) {
-    const [kind, user, scope] = key.split(' ');
-    if (kind !== 'user' || !user) return recognise.call(this, key, origin);
-    const scopes = new Set(scope === 'WRITE' ? (['READ', 'WRITE'] as const) : (['READ'] as const));
-    return { id: `user:${user}`, user, quota: PLANS.BUSINESS, plan: 'BUSINESS', scopes };
-  });
+  asUsers();
   for (const scope of ['READ', 'WRITE']) {
     const { headers } = await gateway.createKey({ scopes: [scope], plan: 'BUSINESS' });
     callers[`a key with ${scope}`] = { headers, sees: scope === 'WRITE' ? ALL : [1] };
