@@ -203,7 +203,9 @@ export async function refusing<T>(
  * @param current the resource, whose row is locked; `null` if the resource does not exist.
  * @returns the header or argument whose condition the resource does not meet; `undefined` if it meets all conditions.
  */
-export type Precondition = (current: object | null) => 'If-Match' | 'If-None-Match' | 'ifVersion' | undefined;
+export type Precondition = (current: object | null) => UnmetCondition | Promise<UnmetCondition>;
+
+type UnmetCondition = 'If-Match' | 'If-None-Match' | 'ifVersion' | undefined;
 
 /**
  * Checks the condition of a change, inside the transaction of the change. The calling function must first check that the
@@ -217,7 +219,7 @@ export async function requireUnchanged(
   what: string,
   read: () => object | null | Promise<object | null>,
 ): Promise<void> {
-  const failed = precondition?.(await read());
+  const failed = await precondition?.(await read());
   if (failed === 'If-None-Match')
     throw new ProblemError('PRECONDITION_FAILED', `${what} exists, and matches If-None-Match.`);
   if (failed) throw new ProblemError('PRECONDITION_FAILED', `${what} does not match ${failed}. Read it again.`);

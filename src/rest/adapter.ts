@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import Negotiator from 'negotiator';
 import { emptyBody, type Precondition, ProblemError } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
-import type { Api, IdempotencyRequest, OperationRequest } from '../graphql/context';
+import { type Api, Context, type IdempotencyRequest, type OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
 import { preconditionOf } from './preconditions';
@@ -99,7 +99,8 @@ function run(
   const variables = variablesOf(route, request);
   const key = route.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operationId: route.id };
-  const precondition = route.isConditional ? preconditionOf(request.headers, route) : undefined;
+  const context = () => new Context(operation, { countedFields: 0 }, operation.session);
+  const precondition = route.isConditional ? preconditionOf(request.headers, route, context) : undefined;
   const operation = startOperation(request, REST_API, idempotency, precondition);
   return executor.run(route.document, null, variables, operation).then((outcome) => {
     if (outcome.replayed) reply.headers(REPLAYED);

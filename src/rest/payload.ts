@@ -1,16 +1,24 @@
 import {
+  type DocumentNode,
+  execute,
+  type FieldNode,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  GraphQLSchema,
   getNamedType,
   getNullableType,
   isLeafType,
   isListType,
   isObjectType,
   isScalarType,
+  Kind,
+  OperationTypeNode,
 } from 'graphql';
 import { JsonText } from '../database/reading/selection';
 import { ruleOf } from '../errors/inputs';
+import type { Context } from '../graphql/context';
 import type { SelectedField, SelectedFields } from '../graphql/cost';
+import { hasOwnResolver } from '../graphql/declared-fields';
 import { quoted } from '../graphql/json-text';
 import type { RestRoute } from './rest-route';
 import { SCALARS } from './scalar-formats';
@@ -92,9 +100,21 @@ export function writerOf({ members, isList }: Payload): Writer {
   return isList ? listWriter(write) : write;
 }
 
+/** @param context returns the context for the resolvers of fields. */
+export type RowWriter = (row: object, context: () => Context) => string | Promise<string>;
+
 /** Creates a function that writes a database row as JSON, exactly as a GET of the object would write it. */
-export function rowWriterOf({ members }: Payload): (row: object) => string {
+export function rowWriterOf({ type, members }: Payload): RowWriter {
   const write = objectWriter(members);
+  if (members.some(({ field }) => hasOwnResolver(field))) {
+    const schema = new GraphQLSchema({ query: type });
+    const document = documentOf(members.flatMap(({ nodes }) => nodes));
+    return async (row, context) => {
+      const { data, errors } = await execute({ schema, document, rootValue: row, contextValue: context() });
+      if (errors?.[0]) throw errors[0];
+      return write(data);
+    };
+  }
   return (row) => {
     const values = row as Readonly<Record<string, unknown>>;
     const result = members.map(({ key, field }) => {
@@ -104,6 +124,12 @@ export function rowWriterOf({ members }: Payload): (row: object) => string {
     });
     return write(Object.fromEntries(result));
   };
+}
+
+function documentOf(selections: readonly FieldNode[]): DocumentNode {
+  const selectionSet = { kind: Kind.SELECTION_SET, selections } as const;
+  const operation = { kind: Kind.OPERATION_DEFINITION, operation: OperationTypeNode.QUERY, selectionSet } as const;
+  return { kind: Kind.DOCUMENT, definitions: [operation] };
 }
 
 function objectWriter(fields: readonly SelectedField[]): Writer {

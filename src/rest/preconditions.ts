@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { badInput, type Precondition } from '../errors/errors';
+import type { Context } from '../graphql/context';
 import { matchesAny, parseEntityTags } from './entity-tags';
 import type { PreparedRoute } from './prepared-route';
 import { etagOf } from './response';
@@ -7,14 +8,19 @@ import { etagOf } from './response';
 /**
  * Makes the condition on the current row from `If-Match` and `If-None-Match` (RFC 9110, section 13.2.2); `undefined` without
  * these headers.
+ * @param context returns the context for the resolvers of the resource's fields.
  * @throws ProblemError `BAD_USER_INPUT`.
  */
-export function preconditionOf(headers: IncomingHttpHeaders, { writeRow }: PreparedRoute): Precondition | undefined {
+export function preconditionOf(
+  headers: IncomingHttpHeaders,
+  { writeRow }: Pick<PreparedRoute, 'writeRow'>,
+  context: () => Context,
+): Precondition | undefined {
   const ifMatch = tagsIn(headers, 'If-Match');
   const ifNoneMatch = tagsIn(headers, 'If-None-Match');
   if (!ifMatch && !ifNoneMatch) return undefined;
-  return (current) => {
-    const etag = current === null ? undefined : etagOf(writeRow(current));
+  return async (current) => {
+    const etag = current === null ? undefined : etagOf(await writeRow(current, context));
     if (ifMatch && !matchesAny(ifMatch, etag)) return 'If-Match';
     return ifNoneMatch && matchesAny(ifNoneMatch, etag) ? 'If-None-Match' : undefined;
   };

@@ -13,7 +13,7 @@ import { ownDescription } from '../graphql/descriptions';
 import { errorsOf, requiredScope, type StabilityLevel, stabilityOf } from '../graphql/directives';
 import { Analysis } from '../graphql/operation';
 import { type Inputs, inputsOf } from './inputs';
-import { type Payload, payloadOf, rowWriterOf, type Writer, writerOf } from './payload';
+import { type Payload, payloadOf, type RowWriter, rowWriterOf, type Writer, writerOf } from './payload';
 import { filler, type Method, methodAndPath, pathParameters, type RestApi, type RestRoute } from './rest-route';
 
 /** The stability of an operation, or of one of its parameters, as marked in the schema. */
@@ -55,7 +55,7 @@ export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'pa
    * Writes a database row as JSON, exactly as a GET of the resource would. The ETag of this JSON is compared with
    * `If-Match` and `If-None-Match`.
    */
-  writeRow(row: object): string;
+  readonly writeRow: RowWriter;
 }
 
 /**

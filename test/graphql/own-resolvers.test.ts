@@ -142,10 +142,15 @@ test('a field resolver of a domain runs for events, whichever fields other subsc
   client.close();
 });
 
-test('a field resolver of a domain runs for REST', async () => {
+test('a field resolver of a domain runs for REST, and for the ETag that If-Match compares', async () => {
   const masked = { id: 1, status: 'available', categoryId: 1, ...REX };
   expect((await send(gateway, 'GET /pets/1')).json).toEqual(masked);
   expect((await send(gateway, 'GET /pets?id=1')).json).toEqual([masked]);
-  const put = await send(gateway, 'PUT /pets/1', { name: 'Max', categoryId: 1 });
-  expect(put.json).toEqual({ ...masked, name: 'available Max' });
+  const put = (etag: string | undefined) =>
+    send(gateway, 'PUT /pets/1', { name: 'Max', categoryId: 1 }, { 'if-match': etag });
+  const { etag } = (await send(gateway, 'GET /pets/1')).headers;
+  const changed = await put(etag);
+  expect(changed).toMatchObject({ status: 200, json: { ...masked, name: 'available Max' } });
+  expect(await put(etag)).toMatchObject({ status: 412 });
+  expect(await put(changed.headers.etag)).toMatchObject({ status: 200 });
 });
