@@ -5,18 +5,39 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { PROJECT } from '../helper/command';
 
+interface BrowserOptions {
+  /** The files that replace packages. */
+  readonly alias?: Record<string, string>;
+  /** The values of `process.env`. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** A module may have `await` at its top level. */
+  readonly format?: 'iife' | 'esm';
+}
+
 /** Bundles a module with the installed packages. */
-export async function bundle(entry: string, platform: 'browser' | 'node' = 'browser'): Promise<string> {
+export async function bundle(
+  entry: string,
+  platform: 'browser' | 'node' = 'browser',
+  { alias = {}, environment = {}, format = 'iife' }: BrowserOptions = {},
+): Promise<string> {
+  const values = Object.entries({ NODE_ENV: 'production', ...environment });
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
     write: false,
     jsx: 'automatic',
     platform,
+    format: platform === 'browser' ? format : 'cjs',
     logLevel: 'silent',
     nodePaths: [join(PROJECT, 'node_modules')],
-    // Relay refers to the global object by its name in Node.
-    ...(platform === 'browser' && { define: { global: 'window' } }),
+    alias,
+    ...(platform === 'browser' && {
+      // Relay refers to the global object by its name in Node.
+      define: {
+        global: 'window',
+        ...Object.fromEntries(values.map(([name, value]) => [`process.env.${name}`, JSON.stringify(value)])),
+      },
+    }),
   });
   return outputFiles[0]?.text ?? '';
 }
@@ -32,7 +53,9 @@ export class PageServer {
       if (request.url === '/' || !others)
         return response
           .setHeader('content-type', 'text/html')
-          .end('<!doctype html><title>Page</title><div id="root"></div><script src="/script.js"></script>');
+          .end(
+            '<!doctype html><title>Page</title><div id="root"></div><script type="module" src="/script.js"></script>',
+          );
       return others(request, response);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');

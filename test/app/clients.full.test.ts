@@ -8,6 +8,8 @@ import { PetService } from '../../src/petstore/pets/pet-service';
 import { IdentityProvider } from '../access/identity-provider';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
+import { browserTest, launchBrowser } from '../portal/browser';
+import { bundle, PageServer } from './browser-page';
 
 const ROOT = join(__dirname, '..', '..');
 const APP = join(__dirname, 'clients');
@@ -84,30 +86,37 @@ test('openapi-fetch follows Link headers, places a repeated order only once, and
   });
 });
 
+/** What the Apollo client reports on a new shop. */
+const APOLLO_SEES = {
+  pages: [
+    ['Rex', 'Bello'],
+    ['Rex', 'Bello', 'Tom'],
+  ],
+  totalCount: 3,
+  // A pet is one object in the cache, so all lists show the change of a mutation or an event.
+  renamed: ['Renamed', 'Bello', 'Tom'],
+  live: ['Renamed', 'Elsewhere', 'Tom'],
+  normalised: expect.arrayContaining(['Pet:1', 'Pet:2', 'Pet:3', 'InventoryItem:{"petId":"1"}']),
+  orders: ['order of 1', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
+  // Some of these requests are rejected before GraphQL runs.
+  refused: [
+    'UNAUTHENTICATED',
+    'BAD_USER_INPUT',
+    'GRAPHQL_VALIDATION_FAILED',
+    'PAYLOAD_TOO_LARGE',
+    'FORBIDDEN',
+    'RATE_LIMITED',
+    'KEY_BANNED',
+  ],
+};
+
+/** A key with a quota of one request. */
+async function limitedKey(): Promise<string> {
+  return (await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1, scopes: ['READ'] })).whole;
+}
+
 test('Apollo Client merges pages in its cache, handles errors by code, and gets events', async () => {
-  const limited = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1, perDay: 1, scopes: ['READ'] });
-  expect(await seenBy('apollo', { LIMITED_KEY: limited.whole })).toEqual({
-    pages: [
-      ['Rex', 'Bello'],
-      ['Rex', 'Bello', 'Tom'],
-    ],
-    totalCount: 3,
-    // A pet is one object in the cache, so all lists show the change of a mutation or an event.
-    renamed: ['Renamed', 'Bello', 'Tom'],
-    live: ['Renamed', 'Elsewhere', 'Tom'],
-    normalised: expect.arrayContaining(['Pet:1', 'Pet:2', 'Pet:3', 'InventoryItem:{"petId":"1"}']),
-    orders: ['order of 1', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE'],
-    // Some of these requests are rejected before GraphQL runs.
-    refused: [
-      'UNAUTHENTICATED',
-      'BAD_USER_INPUT',
-      'GRAPHQL_VALIDATION_FAILED',
-      'PAYLOAD_TOO_LARGE',
-      'FORBIDDEN',
-      'RATE_LIMITED',
-      'KEY_BANNED',
-    ],
-  });
+  expect(await seenBy('apollo', { LIMITED_KEY: await limitedKey() })).toEqual(APOLLO_SEES);
 });
 
 test('Apollo Client signs in a user with a token, over HTTP and WebSocket', async () => {
@@ -117,24 +126,27 @@ test('Apollo Client signs in a user with a token, over HTTP and WebSocket', asyn
   });
 });
 
-test('urql reads pages, and handles errors by code', async () => {
-  expect(await seenBy('urql')).toEqual({
-    names: [['Renamed', 'Elsewhere'], ['Tom']],
-    error: ['INSUFFICIENT_STOCK', null],
-    wrong: [
-      [
-        {
-          path: 'first',
-          message: 'must be an integer from 1 to 100',
-          rule: 'OUT_OF_RANGE',
-          params: { min: 1, max: 100 },
-        },
-      ],
-      null,
+/** What the urql client reports. @param names the names of the first two pets. */
+const urqlSees = (...names: string[]) => ({
+  names: [names, ['Tom']],
+  error: ['INSUFFICIENT_STOCK', null],
+  wrong: [
+    [
+      {
+        path: 'first',
+        message: 'must be an integer from 1 to 100',
+        rule: 'OUT_OF_RANGE',
+        params: { min: 1, max: 100 },
+      },
     ],
-    // The list is fetched again after a pet is created and after a pet is deleted, even if the list was empty.
-    lists: [[], ['Luna'], []],
-  });
+    null,
+  ],
+  // The list is fetched again after a pet is created and after a pet is deleted, even if the list was empty.
+  lists: [[], ['Luna'], []],
+});
+
+test('urql reads pages, and handles errors by code', async () => {
+  expect(await seenBy('urql')).toEqual(urqlSees('Renamed', 'Elsewhere'));
 });
 
 test('Relay refetches pages, adds and deletes edges, gets live events, and keeps one record for each object', async () => {
@@ -191,4 +203,36 @@ test('urql retries a query that failed in an outage, but retries a mutation only
     orderOnce: [{ placeOrder: { quantity: 1 } }, null],
   });
   expect([list.mock.calls.length, place.mock.calls.length]).toEqual([2, 3]);
+});
+
+/** Runs a client in Chromium, on a page of another origin. @returns the observations that the client reports. */
+async function seenInChromium(client: string, environment: Record<string, string> = {}): Promise<unknown> {
+  const inBrowser = join(directory, 'browser');
+  cpSync(join(directory, 'js'), inBrowser, { recursive: true });
+  writeFileSync(join(inBrowser, 'ws.js'), 'export const { WebSocket } = window;');
+  writeFileSync(join(inBrowser, 'run.js'), 'export const { url, key, report } = window.given;');
+  const alias = { ws: join(inBrowser, 'ws.js') };
+  const script = await bundle(join(inBrowser, `${client}.js`), 'browser', { alias, environment, format: 'esm' });
+  const given = { url, key: ADMIN_KEY };
+  const server = await PageServer.start(script);
+  const browser = await launchBrowser();
+  try {
+    const page = await browser.newPage();
+    await page.addInitScript(
+      `window.given = { ...${JSON.stringify(given)}, report: (seen) => { window.seen = seen; } };`,
+    );
+    await page.goto(server.url);
+    await page.waitForFunction('window.seen', undefined, { timeout: 60_000 });
+    return await page.evaluate('window.seen');
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+browserTest('the code of the guides for Apollo Client and urql works in Chromium too', async () => {
+  await fillShop(gateway.database);
+  expect(await seenInChromium('apollo', { LIMITED_KEY: await limitedKey() })).toEqual(APOLLO_SEES);
+  await fillShop(gateway.database);
+  expect(await seenInChromium('urql')).toEqual(urqlSees('Rex', 'Bello'));
 });

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { PROJECT } from '../helper/command';
 import { freePort } from '../helper/free-port';
@@ -10,17 +12,19 @@ import { Installation } from '../helper/installation';
 import { type GatewayProcess, Program } from '../helper/process';
 import { until } from '../helper/until';
 import { browserTest, launchBrowser } from '../portal/browser';
-import { bundle } from './browser-page';
 
 /** The code of docs/react.md, in Chromium: the page is rendered by its own server, and its gateway has another origin. */
 
 const NAMES = Array.from({ length: 25 }, (_, i) => `Pet ${String(i + 1).padStart(2, '0')}`);
 
+const MODULES = join(PROJECT, 'node_modules');
+const GUIDE = readFileSync(join(PROJECT, 'docs', 'react.md'), 'utf8');
+/** The commands of the guide that bundle its files. */
+const COMMANDS = GUIDE.match(/^npx esbuild .*$/gm) ?? [];
+
 /** The files of the guide by name. */
 const files = Object.fromEntries(
-  [...readFileSync(join(PROJECT, 'docs', 'react.md'), 'utf8').matchAll(/^```tsx?\n(\/\/ (\S+)\n[\s\S]*?)^```/gm)].map(
-    ([, code = '', name = '']) => [name, code],
-  ),
+  [...GUIDE.matchAll(/^```tsx?\n(\/\/ (\S+)\n[\s\S]*?)^```/gm)].map(([, code = '', name = '']) => [name, code]),
 );
 
 describe.each(['apollo', 'urql'])('with %s', (client) => {
@@ -42,8 +46,13 @@ describe.each(['apollo', 'urql'])('with %s', (client) => {
       const here = code.replace('http://localhost:4000', gateway.url).replace("'./apollo'", `'./${client}'`);
       writeFileSync(join(directory, name), here);
     }
-    writeFileSync(join(directory, 'app.js'), await bundle(join(directory, `${client}.tsx`)));
-    writeFileSync(join(directory, 'server.js'), await bundle(join(directory, 'server.tsx'), 'node'));
+    for (const command of COMMANDS) {
+      const [, , ...args] = command.replace('apollo', client).split(' ');
+      await promisify(execFile)(join(MODULES, '.bin', 'esbuild'), args, {
+        cwd: directory,
+        env: { NODE_PATH: MODULES },
+      });
+    }
     await write('mutation { createCategory(input: { name: "Dogs" }) { id } }');
     for (const name of NAMES) await create(name);
     await write('mutation { placeOrder(input: { petId: 2 }) { id } }');
