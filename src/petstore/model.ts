@@ -79,6 +79,7 @@ export const ORDERS: Table<OrderRow> = {
   name: 'orders',
   type: 'Order',
   idField: 'id',
+  owner: { column: 'owner' },
   columns: orders,
   computed: { ...nodeIdOf('Order', orders.id), ...versionOf('orders') },
   relations: { pet: { field: 'petId', join: 'left', table: () => PETS } },

@@ -111,6 +111,12 @@ export class Order extends WrittenFields {
   @Field(() => Boolean, { description: 'Whether the order has been fulfilled.' })
   complete!: boolean;
 
+  @Field(
+    () => String,
+    nullable('The end user to whom the order belongs: `user:…`; null for orders of keys and anonymous callers.'),
+  )
+  owner!: string | null;
+
   @Field(() => Pet, nullable('The pet in the order.'))
   pet?: object | null;
 }

@@ -53,7 +53,7 @@ export class OrderResolver {
     @Selected() selection: FieldSelection,
   ) {
     if (input.complete) requireScope(request.caller, 'WRITE');
-    return this.orders.place(session, input, selection);
+    return this.orders.place(session, input, request.caller.user ?? null, selection);
   }
 
   @Weighs(WEIGHTS.change)

@@ -53,11 +53,17 @@ export class OrderService {
 
   /**
    * Places an order. If the pet's stock is tracked, the units are taken from it in the same statement.
+   * @param owner the end user to whom the order belongs; null if a key or an anonymous caller places it.
    * @throws ProblemError `BAD_USER_INPUT`, `UNKNOWN_REFERENCE`, `INSUFFICIENT_STOCK`.
    */
-  async place(session: Session, input: NewOrder, selection?: FieldSelection): Promise<OrderRow> {
+  async place(
+    session: Session,
+    input: NewOrder,
+    owner: string | null = null,
+    selection?: FieldSelection,
+  ): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NewOrder, input);
-    const order = { petId, quantity, shipDate, complete: complete ?? false };
+    const order = { petId, quantity, shipDate, complete: complete ?? false, owner };
     const write = insertOrder(session, order, selection, ([placed], changes) => {
       if (!placed) return;
       announceChange(changes, { topic: 'order', kind: 'CREATED', id: placed.id });
