@@ -1,5 +1,6 @@
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters, LocalJWKSet } from 'jose';
 import { ProblemError } from '../errors/errors';
+import { isTrustedUrl } from './trusted-url';
 
 /** Minimum interval between two reads of the keys, so that unknown key ids cannot make the gateway flood the issuer. */
 const MIN_INTERVAL_MS = 5_000;
@@ -107,13 +108,6 @@ export class IssuerKeys {
     if (!isTrustedUrl(found.jwks_uri)) throw new Error(`${url} has no jwks_uri with https`);
     return found.jwks_uri;
   }
-}
-
-/** Whether keys may be read from a URL: with https, or with http from this host. */
-export function isTrustedUrl(url: unknown): url is string {
-  if (typeof url !== 'string' || !URL.canParse(url)) return false;
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
 }
 
 async function fetchJson(url: string): Promise<unknown> {

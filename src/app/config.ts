@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { AnonymousAccess } from '../access/account';
-import { isTrustedUrl } from '../access/issuer-keys';
 import { parseKey } from '../access/key-format';
+import { isTrustedUrl } from '../access/trusted-url';
 import { parseConnectionString, withTlsVariables } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
 
