@@ -129,7 +129,7 @@ export class Limiter {
     ban.checkedAt = performance.now();
     return (async () => {
       const { verdict } = await this.peek(subject);
-      return verdict === 'banned' ? this.countBan(subject, ban) : undefined;
+      return verdict === 'banned' ? this.countBan(subject, this.bans.get(subject.id) ?? ban) : undefined;
     })();
   }
 
