@@ -1,3 +1,4 @@
+import { FailureLog } from '../../src/http/failure-log';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { ANONYMOUS, ask, type Headers } from './client';
 
@@ -141,4 +142,14 @@ test('requests with the same key share one quota, whatever addresses they come f
     ['2001:db8::1', 57],
   ] as const)
     expect((await ask(gateway, 'GET /pets', { headers, from: address })).told.remaining).toBe(remaining);
+});
+
+test('an address that a trusted proxy sends but that cannot be read is logged, at most once a second', async () => {
+  const instance = await gateway.another({ TRUST_PROXY: '1' });
+  const add = jest.spyOn(FailureLog.prototype, 'add');
+  for (const [address, headers] of [...via('made', 'up', '192.0.2.1:80', 'x'.repeat(1000)), ...from('10.0.0.1')])
+    await ask(instance, 'GET /pets', { headers: { ...ANONYMOUS, ...headers }, from: address });
+  expect(add.mock.calls).toEqual([['"made"'], ['"up"'], [JSON.stringify('x'.repeat(100))]]);
+  add.mockRestore();
+  await instance.close();
 });
