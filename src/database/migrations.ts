@@ -39,12 +39,33 @@ const LEDGER = `create table if not exists _prisma_migrations (
 )`;
 
 const RECORD =
-  'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count, logs) values ($1, $2, $3, $4, $5)';
+  'insert into _prisma_migrations (id, checksum, migration_name, applied_steps_count) values ($1, $2, $3, 1)';
+const RECORD_FAILURE = `insert into _prisma_migrations (id, checksum, migration_name, logs, rolled_back_at)
+  values ($1, $2, $3, $4, now())`;
+
+/**
+ * The migrations that have run. A migration of the gateway that fails is rolled back whole, so it does not count. Neither do
+ * failures that a version before recorded without `rolled_back_at`. A failure of Prisma's CLI counts, since the CLI may have
+ * applied a part.
+ */
+const APPLIED = `select migration_name, checksum, finished_at is not null as is_finished from _prisma_migrations
+  where rolled_back_at is null
+    and (finished_at is not null or logs is null or logs like 'A migration failed to apply%')`;
+
+/** What to do about an error, by its code. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  '42501':
+    'Grant the role of DATABASE_URL the missing right, or let an administrator run the statement (such as CREATE EXTENSION pg_trgm), and start again.',
+  '42704': "If the message names gin_trgm_ops, add the schema of the extension pg_trgm to the role's search_path.",
+  '58P01': 'Install the contributed modules of PostgreSQL (postgresql-contrib) on its server.',
+  '55P03': 'Another transaction holds a lock. Start again.',
+  '57014': 'The statement was cancelled. Start again.',
+};
 
 /**
  * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so that
- * Prisma's CLI can continue from there. A failed migration is recorded. It prevents this start and every later start until
- * the database is repaired. The lock and the settings are scoped to a transaction, so a pooler may use a different
+ * Prisma's CLI can continue from there. A failed migration is rolled back and recorded, and
+ * prevents this start. The next start runs it again. The lock and the settings are scoped to a transaction, so a pooler may use a different
  * connection for each transaction. On a read-only database, `migrate` only checks that no migration is pending.
  *
  * Prisma's CLI is not used: it downloads an engine, is not in the image, and cannot migrate the embedded database.
@@ -87,17 +108,16 @@ async function applyNext(connection: MigrationConnection, migrations: Migration[
   } catch (error) {
     if (!next) throw error;
     const reason = reasonOf(error);
-    const failed = [randomUUID(), next.checksum, next.name, 0, reason];
-    await alone(connection, () => connection.rows(RECORD, failed)).catch(() => undefined);
-    throw new Error(`Migration ${next.name} failed: ${reason}`, { cause: error });
+    const failed = [randomUUID(), next.checksum, next.name, reason];
+    await alone(connection, () => connection.rows(RECORD_FAILURE, failed)).catch(() => undefined);
+    const remedy = REMEDIES[(error as { code?: string }).code ?? ''];
+    throw new Error(`Migration ${next.name} failed: ${reason}${remedy ? `. ${remedy}` : ''}`, { cause: error });
   }
 }
 
 /** Returns the first migration that is not applied. */
 async function pending(connection: MigrationConnection, migrations: Migration[]): Promise<Migration | undefined> {
-  const applied = await connection.rows(
-    'select migration_name, checksum, finished_at is not null as is_finished from _prisma_migrations where rolled_back_at is null',
-  );
+  const applied = await connection.rows(APPLIED);
   return migrations.find((migration) => !isApplied(migration, applied));
 }
 
@@ -137,7 +157,7 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
  */
 async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
   const id = randomUUID();
-  await connection.rows(RECORD, [id, checksum, name, 1, null]);
+  await connection.rows(RECORD, [id, checksum, name]);
   await connection.script(sql);
   await connection.rows('update _prisma_migrations set finished_at = clock_timestamp() where id = $1', [id]);
 }

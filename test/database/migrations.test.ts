@@ -104,24 +104,54 @@ test('an applied migration is not applied again when a new migration is added', 
   expect((await ledger())[0]).toEqual(before[0]);
 });
 
-test('a migration that fails is rolled back and recorded, and this start and every later start fail', async () => {
+test('a migration that fails is rolled back and recorded, and runs again at the next start', async () => {
   const failing = 'create table second (a int); create table first (a int);';
   write({ ...FIRST, '2_second': failing, '3_third': 'create table third (a int);' });
   await expect(run()).rejects.toThrow(/^Migration 2_second failed: relation "first" already exists$/);
   const logs = 'relation "first" already exists';
   expect(await ledger()).toMatchObject([
     { migration_name: '1_first', finished_at: expect.anything() },
-    { migration_name: '2_second', finished_at: null, applied_steps_count: 0, logs },
+    { migration_name: '2_second', finished_at: null, applied_steps_count: 0, logs, rolled_back_at: expect.anything() },
   ]);
-  await expect(run()).rejects.toThrow(/^Migration 2_second failed earlier\. .*rolled back\.$/);
+  await expect(run()).rejects.toThrow(/^Migration 2_second failed: relation "first" already exists$/);
   expect(await tables()).toEqual(['first']);
   expect(await locks(connection)).toEqual([]);
 });
 
-test('a failed migration is applied after its SQL is repaired and the migration is marked as rolled back', async () => {
+test('a migration is applied once its reason to fail is gone, without a repair of the table of migrations', async () => {
+  write({ ...FIRST, '2_second': 'create table second (a int); insert into third values (1);' });
+  await expect(run()).rejects.toThrow('Migration 2_second failed: relation "third" does not exist');
+  await connection.script('create table third (a int)');
+  await run();
+  expect(await tables()).toEqual(['first', 'second', 'third']);
+});
+
+test('a failure that the version before recorded does not block the start, but a failure of the Prisma CLI does', async () => {
+  write(FIRST);
+  await run();
+  await connection.script("drop table first; update _prisma_migrations set finished_at = null, logs = 'lock timeout'");
+  await connection.script('update _prisma_migrations set applied_steps_count = 0');
+  await run();
+  expect(await tables()).toEqual(['first']);
+  await connection.script('delete from _prisma_migrations where finished_at is null');
+  await connection.script(
+    "update _prisma_migrations set finished_at = null, logs = 'A migration failed to apply. New migrations cannot be applied'",
+  );
+  await expect(run()).rejects.toThrow(/^Migration 1_first failed earlier\. .*rolled back\.$/);
+});
+
+test.each([
+  ["raise exception 'permission denied' using errcode = '42501'", /permission denied\. Grant the role of DATABASE_URL/],
+  ["raise exception 'lock timeout' using errcode = '55P03'", /lock timeout\. .*Start again\.$/],
+  ["raise exception 'no gin_trgm_ops' using errcode = '42704'", /search_path\.$/],
+])('the error says what to do: %s', async (statement, remedy) => {
+  write({ '1_first': `do $$ begin ${statement}; end $$;` });
+  await expect(run()).rejects.toThrow(remedy);
+});
+
+test('a failed migration is applied after its SQL is repaired', async () => {
   write({ '1_first': `${FIRST['1_first']} select 1 / 0;` });
   await expect(run()).rejects.toThrow('Migration 1_first failed: division by zero');
-  await connection.rows('update _prisma_migrations set rolled_back_at = now()');
   write(FIRST);
   await run();
   await run();
