@@ -9,8 +9,8 @@ A code is the same in both interfaces. In REST, it is the \`code\` of the \`Erro
 The GraphQL enum \`ErrorCode\` lists all codes. Decide by the code, never by the text of a message. In
 [schema.graphql](../schema.graphql), \`@errors\` names the codes of a field's own rules. The OpenAPI document names the codes of
 each operation and status.
-A response with status 400 or higher links to its code here, unless its errors have different codes:
-\`Link: </docs/errors#insufficient_stock>; rel="help"\`.
+A response with status 400 or higher links to its code here: \`Link: </docs/errors#insufficient_stock>; rel="help"\`. If its
+errors have different codes, it has no link.
 `;
 
 /** The contents of docs/errors.md. Each code has a heading, so that links can lead to the code. */

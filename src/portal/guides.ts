@@ -61,22 +61,41 @@ const GROUPS: readonly (readonly [title: string, pages: readonly (string | Entry
 
 /** Synonyms for the search, by the path of the page or section that they find. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
-  '/docs/rest': 'postman insomnia swagger playground',
-  '/docs/graphql-clients': 'pagination paginate paging infinite scroll filter filtering sorting order by',
-  '/docs/react': 'next.js usequery hooks optimistic ssr hydration tanstack form frontend',
-  '/docs/rest-clients': 'pagination paginate paging filter filtering sorting sdk optimistic locking',
+  '/docs/getting-started': 'seed sample data test data mock install tutorial quick start',
+  '/docs/getting-started#exploring': 'graphiql sandbox explorer introspection playground',
+  '/docs/rest': 'postman insomnia swagger playground openapi reference endpoints',
+  '/docs/graphql-clients':
+    'pagination paginate paging infinite scroll filter filtering sorting order by codegen fragments' +
+    ' vue angular svelte swift kotlin',
+  '/docs/react':
+    'next.js usequery usemutation usesubscription hooks optimistic ssr hydration tanstack swr remix vite form frontend jsx',
+  '/docs/sign-in': 'jwt oauth oidc openid auth0 keycloak cognito clerk firebase sso login logout end users sessions',
+  '/docs/rest-clients':
+    'pagination paginate paging filter filtering sorting sdk optimistic locking axios fetch python java',
+  '/docs/rest-clients#updates': 'concurrency conditional caching',
+  '/docs/rest-clients#values': 'bigint int64',
   '/docs/live-events': 'webhook websocket sse realtime push notifications',
-  '/docs/trusted-documents': 'persisted queries allowlist',
-  '/docs/idempotency': 'duplicate double submit timeout',
-  '/docs/error-handling': 'exceptions faults',
+  '/docs/trusted-documents': 'persisted queries allowlist safelist',
+  '/docs/idempotency': 'duplicate double submit timeout retry',
+  '/docs/error-handling': 'exceptions faults validation form fields',
   '/docs/deprecation': 'versioning breaking changes',
   '/docs/keys': 'authentication authorization permissions login token bearer credentials',
+  '/docs/keys#manage-keys': 'create key revoke key new key',
+  '/docs/limits#bans': 'blocked banned unblock',
   '/docs/limits': 'rate limiting throttling quota too many requests',
-  '/docs/bounds': 'complexity query cost depth',
-  '/docs/configuration': 'environment variables env settings options',
-  '/docs/operations': 'monitoring observability logging tracing',
+  '/docs/bounds': 'complexity query cost depth batching n+1 dataloader',
+  '/docs/configuration': 'environment variables env settings options port',
+  '/docs/configuration#callers': 'cors csrf origin',
+  '/docs/postgresql': 'rds aurora cloud sql supabase neon',
+  '/docs/operations': 'monitoring observability logging tracing systemd pm2',
+  '/docs/operations#behind-a-proxy':
+    'nginx apache haproxy caddy traefik envoy ingress load balancer reverse proxy https tls ssl certificate' +
+    ' cloudflare x-forwarded-for',
+  '/docs/operations#logs': 'logging pino elk loki correlation',
+  '/docs/operations#traces': 'opentelemetry otel jaeger datadog sentry apm',
+  '/docs/operations#health-and-shutdown': 'liveness readiness probes sigterm graceful zero downtime',
   '/docs/operations#alerts': 'prometheus grafana monitoring',
-  '/docs/scaling': 'docker kubernetes containers cluster deploy',
+  '/docs/scaling': 'docker kubernetes helm containers cluster deploy',
   '/docs/backup': 'export import pg_dump recovery migrate',
 };
 

@@ -34,6 +34,9 @@ export const escaped = markdown.utils.escapeHtml;
  */
 export function parse(text: string, urlOf: (href: string) => string | undefined): Parsed {
   const tokens = markdown.parse(text, {});
+  /** The titles of the columns of the current table, and the index of the next column. */
+  let titles: string[] = [];
+  let column = 0;
   const sections: { -readonly [key in keyof Section]: Section[key] }[] = [];
   for (const [index, token] of tokens.entries()) {
     const section = sections.at(-1);
@@ -46,13 +49,29 @@ export function parse(text: string, urlOf: (href: string) => string | undefined)
     } else if (section && tokens[index - 1]?.type !== 'heading_open') {
       section.text = `${section.text} ${plain(token)}`.replace(/\s+/g, ' ').trim();
     }
+    if (token.type === 'thead_open') titles = [];
+    if (token.type === 'tr_open') column = 0;
+    if (token.type === 'th_open') titles.push(plain(next));
+    if (token.type === 'td_open') token.attrSet('data-column', titles[column++] ?? '');
     // An empty header cell, in the corner of a table, becomes an ordinary cell.
     const end = tokens[index + 2];
     if (token.type === 'th_open' && end && next?.content === '') token.tag = end.tag = 'td';
+    const role = ROLES[token.tag];
+    if (role && token.nesting === 1) token.attrSet('role', role);
     retarget(token.children ?? [], urlOf);
   }
   return { sections, html: () => markdown.renderer.render(tokens, markdown.options, {}) };
 }
+
+/** On narrow screens the cells of a row are stacked. The roles keep a table for screen readers then. */
+const ROLES: Readonly<Record<string, string>> = {
+  table: 'table',
+  thead: 'rowgroup',
+  tbody: 'rowgroup',
+  tr: 'row',
+  th: 'columnheader',
+  td: 'cell',
+};
 
 /** The text of a block, without its markup. */
 function plain(token: MarkdownIt.Token | undefined): string {
@@ -95,10 +114,11 @@ rules.heading_close = (tokens, index) => {
   const link = `<a class="anchor" href="#${id}" aria-label="Link to “${escaped(plain(tokens[index - 1]))}”">#</a>`;
   return `${tag === 'h1' ? '' : link}</${tag}>\n`;
 };
-rules.table_open = () => '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n';
+rules.table_open = () => '<div class="table"><table role="table">\n';
 rules.table_close = () => '</table></div>\n';
-// Allows line breaks between the words of a name (`retry|After`), so that narrow columns do not break it within a word.
+// Allows line breaks between the words of a name (`retry|After`) and the parts of a URL or a setting, so that narrow columns
+// do not break them within a word.
 rules.code_inline = (tokens, index) => {
   const code = escaped(tokens[index]?.content ?? '');
-  return `<code>${code.replace(/\w[_/](?=\w)|[a-z](?=[A-Z])/g, '$&<wbr>')}</code>`;
+  return `<code>${code.replace(/\w[_/](?=\w)|[a-z](?=[A-Z])|[@,\]=](?=\S)/g, '$&<wbr>')}</code>`;
 };

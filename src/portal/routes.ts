@@ -30,7 +30,13 @@ function searchIndex(groups: readonly Group[], document: OpenAPIV3.Document): Pl
   const { title, href, summary } = REST_REFERENCE;
   const reference: Place = { kind: 'REST', title, within: '', text: summary, href };
   const places = [reference, ...placesInGuides(guidesOf(groups)), ...placesInRest(document)];
-  return places.map((place) => ({ ...place, text: place.text.replaceAll('`', ''), also: SYNONYMS[place.href] }));
+  return places.map((place) => ({ ...place, text: place.text.replaceAll('`', ''), also: alsoFor(place) }));
+}
+
+/** Words that find an entry first: its synonyms, and the names of the settings that a section of the settings describes. */
+function alsoFor({ href, text }: Place): string | undefined {
+  const settings = href.startsWith('/docs/configuration#') ? (text.match(/\b[A-Z]+(_[A-Z]+)+\b/g) ?? []) : [];
+  return [SYNONYMS[href] ?? [], ...settings].flat().join(' ') || undefined;
 }
 
 /**

@@ -63,6 +63,8 @@ browserTest('the search finds sections, settings, operations and errors, and nee
     ['BUSINESS', '/docs/limits'],
     ['REQUEST_TIMEOUT_MS', '/docs/configuration#connections-requests-and-time'],
     ['environment variables', '/docs/configuration'],
+    ['BAN_AFTER', '/docs/configuration#callers'],
+    ['METRICS_PORT', '/docs/configuration#the-process'],
     ['pagination', '/docs/rest-clients'],
     ['sorting', '/docs/rest-clients'],
     ['filter', '/docs/graphql-clients'],
@@ -71,6 +73,25 @@ browserTest('the search finds sections, settings, operations and errors, and nee
     ['throttling', '/docs/limits'],
     ['webhook', '/docs/live-events'],
     ['postman', '/docs/rest'],
+    ['React', '/docs/react'],
+    ['next.js', '/docs/react'],
+    ['optimistic', '/docs/react'],
+    ['useQuery', '/docs/react'],
+    ['TanStack', '/docs/react'],
+    ['Vue', '/docs/graphql-clients'],
+    ['nginx', '/docs/operations#behind-a-proxy'],
+    ['Traefik', '/docs/operations#behind-a-proxy'],
+    ['load balancer', '/docs/operations#behind-a-proxy'],
+    ['cors', '/docs/configuration#callers'],
+    ['oauth', '/docs/sign-in'],
+    ['axios', '/docs/rest-clients'],
+    ['docker compose', '/docs/scaling#containers'],
+    ['opentelemetry', '/docs/operations#traces'],
+    ['n+1', '/docs/bounds'],
+    ['unblock', '/docs/limits#bans'],
+    ['sample data', '/docs/getting-started'],
+    ['create key', '/docs/keys#manage-keys'],
+    ['supabase', '/docs/postgresql'],
     ['prometheus', '/docs/operations#alerts'],
     ['kubernetes xyzzy', '/docs/scaling#kubernetes'],
     ['first requets', '/docs/getting-started#first-requests'],
@@ -130,20 +151,52 @@ browserTest('examples, links and copied examples contain the address of the serv
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
-browserTest('at a width of 1280 px, tables and the first commands need no horizontal scrolling', async () => {
-  const { page } = await open(undefined, { viewport: { width: 1280, height: 800 } });
-  for (const [path, what] of [
-    ['/docs/getting-started', '.table, pre.code'],
-    ['/docs/operations', '.table'],
-    ['/docs/configuration', '.table'],
-    ['/docs/postgresql', '.table'],
-  ] as const) {
-    await page.goto(browsing.url + path);
-    const cut: string[] = await page
-      .locator(what)
-      .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.innerHTML));
-    expect([path, cut]).toEqual([path, []]);
+browserTest.each([1280, 768, 390])(
+  'at %i px, no table or code of a guide needs horizontal scrolling',
+  async (width) => {
+    const { page } = await open('/docs', { viewport: { width, height: 800 } });
+    const paths: string[] = await page
+      .locator('.contents a:not([href="/docs/rest"])')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(paths.length).toBeGreaterThan(15);
+    const cut: string[] = [];
+    for (const path of paths) {
+      await page.goto(browsing.url + path);
+      const wide: string[] = await page
+        .locator('.table, pre.code')
+        .evaluateAll((all) =>
+          all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent),
+        );
+      cut.push(...wide.map((text) => `${path} ${text.slice(0, 80)}`));
+    }
+    expect(cut).toEqual([]);
+  },
+);
+
+browserTest('on a phone, each cell of a wide table stands below its row and names its column', async () => {
+  const { page } = await open('/docs/configuration', { ...PHONE, bypassCSP: true });
+  const row = page.getByRole('row').filter({ hasText: 'SHUTDOWN_DELAY_MS' });
+  const cells = row.getByRole('cell');
+  expect(await cells.count()).toBe(4);
+  for (const cell of await cells.all()) {
+    const box = await cell.boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true);
   }
+  const labels = await page.evaluate(`[...document.querySelectorAll('tr')]
+    .find((each) => each.textContent.includes('SHUTDOWN_DELAY_MS')).querySelectorAll('td')
+    .values().map((each) => getComputedStyle(each, '::before').content).toArray()`);
+  expect(labels).toEqual(['none', '"default:"', '"takes:"', '"meaning:"']);
+  expect(await page.getByRole('columnheader', { name: 'meaning' }).count()).toBeGreaterThan(2);
+  expect(await violations(page)).toEqual([]);
+});
+
+browserTest('only links look like links', async () => {
+  const { page } = await open('/docs/graphql-clients');
+  const looks: string[] = await page.evaluate(
+    `[...document.querySelectorAll('.guide span[title]')].map((each) => getComputedStyle(each).textDecorationLine)`,
+  );
+  expect(looks.length).toBeGreaterThan(0);
+  expect(looks.filter((each) => each !== 'none')).toEqual([]);
 });
 
 /** The parts of the top bar that are alone on a line, except lines that are meant for one part. */

@@ -53,6 +53,15 @@ test('links between guides lead to pages; links to files that are not served bec
   );
 });
 
+test('a guide with more than 400 words has a section for every 400 words, so that “On this page” leads into it', () => {
+  const sparse = FILES.filter((file) => {
+    const prose = readFileSync(join(DOCS, file), 'utf8').replace(/```[\s\S]*?```/g, '');
+    const words = prose.split(/\s+/).length;
+    return words > 400 && words / (prose.match(/^##/gm)?.length ?? 0) > 400;
+  });
+  expect(sparse).toEqual([]);
+});
+
 describe('the search', () => {
   interface Place {
     kind: string;
