@@ -111,12 +111,13 @@ function pagesResolver({ idOf }: Table<object>, { field, table }: Pages): Resolv
 }
 
 /** Returns the value if the statement that read the row has computed it. Otherwise it is computed from the row, or read. */
-function computedResolver(table: Table<object>, name: string, { of }: Computed): Resolver {
+function computedResolver(table: Table<object>, name: string, { of, ofGone }: Computed): Resolver {
   if (of) return (row) => of(table.idOf(row));
   const selection: FieldSelection = { kind: 'fields', fields: new Map([[name, NOTHING]]) };
   return async (row, _args, { loaders, session }, info) => {
     if (row[name] !== undefined) return row[name];
     const read = (ids: readonly bigint[]) => selectByIds(session, table, ids, selection);
-    return ((await loaders.load(placeIn(info), table.idOf(row), read)) as Row | undefined)?.[name];
+    const found = (await loaders.load(placeIn(info), table.idOf(row), read)) as Row | undefined;
+    return found ? found[name] : ofGone;
   };
 }

@@ -248,4 +248,17 @@ describe('events', () => {
     expect(stockEvents[1]).toEqual({ ...tracked, pet: moved });
     expect((await orders.until(1))[0]?.data?.orderChanged?.order).toEqual(cancelled);
   });
+
+  test('of deletions by an instance of the previous version have an empty version', async () => {
+    const pets = subscriber.subscribe(
+      'subscription { petChanged(filter: { ids: 99 }) { pet { id createdAt version } } }',
+    );
+    while (!/^petstore_subscriptions [1-9]/m.test((await live.app.inject({ url: '/metrics' })).body));
+    const before = { id: 99n, name: 'Old', status: 'sold', categoryId: 1n };
+    // The running subscription may be that of the test before, so the event is repeated.
+    const sent = setInterval(() => gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 99n, before }), 50);
+    const [event] = await pets.until(1);
+    clearInterval(sent);
+    expect(event?.data?.petChanged?.pet).toEqual({ id: '99', createdAt: null, version: '' });
+  });
 });

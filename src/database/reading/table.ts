@@ -70,6 +70,8 @@ export interface Table<Row> {
 export interface Computed extends Column {
   /** Computes the same value from the id of the row. Without this function, a row is read only to compute the field. */
   of?(id: bigint): unknown;
+  /** The value for a row that is gone before the field is read; by default, there is none. */
+  readonly ofGone?: unknown;
 }
 
 /** Rows of another table that refer to a row of this table by its id. */
@@ -165,7 +167,14 @@ export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId
  */
 export function versionOf(table: string): Readonly<Record<'version', Computed>> {
   return {
-    version: { sql: `hashtextextended(${table}::text, 0)::text`, kind: 'enum', type: 'text', isNullable: false },
+    // Events of deletions by an instance of the previous version have no version.
+    version: {
+      sql: `hashtextextended(${table}::text, 0)::text`,
+      kind: 'enum',
+      type: 'text',
+      isNullable: false,
+      ofGone: '',
+    },
   };
 }
 
