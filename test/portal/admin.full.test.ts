@@ -181,6 +181,9 @@ describe('/admin', () => {
     await confirm('I have saved the key');
     await expectConfirmation('“Shop 1” has a new secret. The old secret works until');
     expect(await focused()).toBe('Rotate Shop 1');
+    await keyNamed(page, 'Shop 1')
+      .getByText(/^old secret works until \w+ \d+, \d{4}, \d\d:\d\d UTC$/)
+      .waitFor();
 
     await page.getByRole('button', { name: 'Revoke Shop 1', exact: true }).click();
     await confirm('Cancel');

@@ -1,6 +1,6 @@
 // @ts-check
 import { html } from './elements.js';
-import { dayOf, timeOf } from './times.js';
+import { dayOf, momentOf, timeOf } from './times.js';
 import { inWords, meter, spell, sumOf, usageChart, windowMeter } from './usage-chart.js';
 
 /** @typedef {import('./admin-api.js').Key} Key */
@@ -23,7 +23,7 @@ export function keyItem(key) {
       <p><span class="tag">${key.plan}</span> ${ended && html`<span class="tag bad">${ended}</span>`}</p>
       ${key.sharesQuotaOf && html`<p class="soft">shares the quota of ${key.sharesQuotaOf}</p>`}
       <p class="soft">${key.scopes.join(', ').toLowerCase() || 'no scopes'}</p>
-      ${!ended && key.oldSecretExpiresAt && html`<p class="soft">old secret works until ${timeOf(key.oldSecretExpiresAt)}</p>`}
+      ${!ended && key.oldSecretExpiresAt && html`<p class="soft">old secret works until ${momentOf(key.oldSecretExpiresAt)}</p>`}
       <p class="soft">${key.lastUsedAt ? `used ${ago(key.lastUsedAt)}` : 'never used'}</p>
     </div>
     <div>
