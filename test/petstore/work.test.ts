@@ -4,12 +4,12 @@ import pg from 'pg';
 import { contractSchema } from '../../src/app/contract';
 import { Executor } from '../../src/graphql/executor';
 import type { Analysis } from '../../src/graphql/operation';
+import { mutations, queries, subscriptions } from '../graphql/generated-queries';
 import { runs } from '../helper/full';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { running, type Subscriber, socketClient, streamClient } from '../helper/live';
 import { until } from '../helper/until';
 import { fill, worlds } from '../helper/world';
-import { mutations, queries, subscriptions } from './generated-queries';
 
 // The estimate of an operation bounds its work, whichever transport it arrives on: docs/bounds.md, "Estimated cost".
 
