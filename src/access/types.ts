@@ -1,5 +1,5 @@
 import { ArgsType, Field, InputType, Int, ObjectType } from 'type-graphql';
-import { Plan } from '../database/generated/enums';
+import { Scope as KeyScope, Plan } from '../database/generated/enums';
 import { Count, NotNull, PageSize, Quantity, Range, SearchText, Text } from '../graphql/bounds';
 import { Scope } from '../graphql/caller';
 import { DEFAULT_PAGE } from '../graphql/connection';
@@ -57,7 +57,7 @@ export class ApiKey {
   @Field(() => Plan, { description: 'The plan, which sets the quota of the key.' })
   plan!: Plan;
 
-  @AtMost(Object.keys(Scope).length)
+  @AtMost(Object.keys(KeyScope).length)
   @Field(() => [Scope], { description: 'The scopes granted to the key. WRITE includes READ; ADMIN includes both.' })
   scopes!: Scope[];
 

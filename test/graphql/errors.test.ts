@@ -27,11 +27,21 @@ describe('the schema', () => {
 
   test.each<[string, string[]]>([
     ['createPet', ['BAD_USER_INPUT', 'UNKNOWN_REFERENCE']],
-    ['updatePet', ['BAD_USER_INPUT', 'NOT_FOUND', 'UNKNOWN_REFERENCE']],
-    ['deletePet', ['NOT_FOUND', 'PET_HAS_ORDERS']],
-    ['deleteCategory', ['NOT_FOUND', 'CATEGORY_NOT_EMPTY']],
-    ['updateOrder', ['BAD_USER_INPUT', 'NOT_FOUND', 'INSUFFICIENT_STOCK', 'ORDER_COMPLETE', 'UNKNOWN_REFERENCE']],
-    ['removeInventory', ['NOT_FOUND']],
+    ['updatePet', ['BAD_USER_INPUT', 'NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE']],
+    ['deletePet', ['NOT_FOUND', 'PRECONDITION_FAILED', 'PET_HAS_ORDERS']],
+    ['deleteCategory', ['NOT_FOUND', 'PRECONDITION_FAILED', 'CATEGORY_NOT_EMPTY']],
+    [
+      'updateOrder',
+      [
+        'BAD_USER_INPUT',
+        'NOT_FOUND',
+        'PRECONDITION_FAILED',
+        'INSUFFICIENT_STOCK',
+        'ORDER_COMPLETE',
+        'UNKNOWN_REFERENCE',
+      ],
+    ],
+    ['removeInventory', ['NOT_FOUND', 'PRECONDITION_FAILED']],
   ])('names the errors of %s in the directive @errors and in the description: %j', (name, codes) => {
     const field = schema.getMutationType()?.getFields()[name];
     expect(field && errorsOf(field)).toEqual(codes);

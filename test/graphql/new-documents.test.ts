@@ -138,14 +138,14 @@ describe('a document is checked with its own values, although the same document 
       'an id that is no number',
       '{ toy(id: "1") { id } }',
       '{\n  toy(id: "one") { id }\n}',
-      /^ID must be an integer/,
+      /^id: must be an integer/,
       { line: 2, column: 11 },
     ],
     [
       'a number for a list of ids',
       '{ toys(filter: { ids: [1, 2] }) { totalCount } }',
       '{\n  toys(filter: { ids: [1, 2.5] }) { totalCount }\n}',
-      /^ID must be an integer/,
+      /^filter\.ids\.1: must be an integer/,
       { line: 2, column: 27 },
     ],
     [

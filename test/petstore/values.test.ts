@@ -3,7 +3,7 @@ import { everyRow, fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { refusalOf } from '../helper/refusal';
 import { titled } from '../helper/titled';
-import { badInput, send } from '../rest/client';
+import { send } from '../rest/client';
 
 let gateway: Gateway;
 beforeAll(async () => {
@@ -167,8 +167,9 @@ async function expectRejected(operation: Operation, input: object, faults: reado
       expect(refusal.details).toContainEqual(expect.objectContaining({ path: `input.${path}`, message }));
   const { status, json } = await send(gateway, OPERATIONS[operation][2], input);
   expect(status).toBe(400);
-  const details = faults.map(([path, message]) => ({ path, message }));
-  expect(json).toMatchObject(badInput(...details));
+  // REST adds what JSON makes possible: `, not a string`, and `, without a fraction or an exponent`.
+  const details = faults.map(([path, message]) => ({ path, message: expect.stringContaining(message) }));
+  expect(json).toMatchObject({ code: 'BAD_USER_INPUT', status: 400, details });
 }
 
 describe.each(Object.entries(KINDS))('%s', (_kind, { fields, accepted, rejected }) => {

@@ -139,7 +139,7 @@ describe('operations', () => {
     for (const [on, operation] of description.operations) {
       const { summary, description: text, parameters, requestBody, responses } = operation;
       expect([on, summary, text]).toEqual([on, expect.stringMatching(/\w/), sentence]);
-      const scope = on.startsWith('GET') ? 'READ' : 'WRITE';
+      const scope = on.startsWith('GET') ? 'READ' : on.includes('/store/orders') ? 'ORDER' : 'WRITE';
       if (on !== 'GET /rate_limit' && on !== 'GET /usage') expect(text).toContain(`Requires the scope \`${scope}\`.`);
       for (const each of parameters as OpenAPIV3.ParameterObject[])
         expect([on, each.name, each.description]).toEqual([on, each.name, sentence]);

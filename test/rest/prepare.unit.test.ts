@@ -131,10 +131,10 @@ describe('startup fails if an operation cannot be derived from its document, wit
       { deprecation: { since: new Date(), sunset: new Date(), successor: '/things?id={id}' } },
     ],
     [
-      'OldThing is not an input type',
+      'Thing is not an input type',
       'POST /things',
       'mutation m($name: String!) { createThing(input: { name: $name }) { id } }',
-      { body: 'OldThing' },
+      { body: 'Thing' },
     ],
     [
       'NewThing has no variable $note',
