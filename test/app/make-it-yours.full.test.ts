@@ -146,3 +146,16 @@ test('the OpenAPI document, the schema and the pages describe the bookshop', asy
   expect((await get('/docs/errors')).text).toContain('SHELF_FULL');
   expect((await get('/')).text).toContain('<title>Bookshop Gateway</title>');
 });
+test('the rule on a field and the owners of rows hold over GraphQL and REST', async () => {
+  const shelf = JSON.parse((await send('POST', '/shelves', { name: 'Novels', places: 1 })).text);
+  const book = { title: 'Jane Eyre', author: 'Currer Bell', shelfId: shelf.id, owner: 'user:ada' };
+  const { id } = JSON.parse((await send('POST', '/books', book)).text);
+  const key = { 'x-api-key': String(gateway.report['Admin key']) };
+  expect(JSON.parse((await get(`/books/${id}`, { headers: key })).text)).toMatchObject({ author: 'Charlotte Brontë' });
+  expect((await get(`/books/${id}`)).status).toBe(404);
+  const query = { query: `{ shelf(id: ${shelf.id}) { books { nodes { author } } } }` };
+  const seen = async (headers: object) => (await send('POST', '/graphql', query, headers)).text;
+  expect(await seen(key)).toContain('Charlotte Brontë');
+  expect(await seen({ 'x-api-key': '' })).not.toMatch(/Charlotte|Currer/);
+  expect((await send('DELETE', `/books/${id}`, {})).status).toBe(204);
+});
