@@ -60,6 +60,9 @@ export function keyCaller(apiKey: StoredKey, secretHash?: Uint8Array): Account {
   };
 }
 
+/** The form of a user's id. */
+export const USER_ID_FORM = /^user:[\w-]{22}$/;
+
 /** An end user, whom a token identifies. @param id the user's id: `user:…`. @param subject the `sub` of the token. */
 export function userCaller(id: string, subject: string, plan: keyof typeof PLANS, granted: readonly Scope[]): Account {
   return { id, user: id, subject, quota: PLANS[plan], plan, scopes: scopesOf(granted) };

@@ -11,7 +11,7 @@ import { type AnyId, DateTime } from '../graphql/scalars';
 import { subjectOfAddress } from '../rate-limit/client-address';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
-import { accountOf, keyCaller, type StoredKey } from './account';
+import { accountOf, keyCaller, type StoredKey, USER_ID_FORM } from './account';
 import { type ApiKeyService, GRACE, listKeys } from './api-key-service';
 import { KEY_ID_FORM } from './key-format';
 import {
@@ -146,15 +146,18 @@ export class ApiKeyResolver {
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Boolean, nullable("Lifts a caller's ban. Returns false if there was none."))
   async liftBan(
-    @Arg('caller', () => String, { description: 'A key id or a client address.' }) caller: string,
+    @Arg('caller', () => String, { description: "A key id, a client address, or a user's id: `user:…`." })
+    caller: string,
     @Ctx() { session }: Context,
   ) {
     if (KEY_ID_FORM.test(caller)) {
       const key = (await this.keys.find(session, [caller])).get(caller);
       return this.limits.liftBan(caller, key?.sharesQuotaOf ?? undefined);
     }
+    if (USER_ID_FORM.test(caller)) return this.limits.liftBan(caller);
     const address = subjectOfAddress(caller);
-    if (address === 'unknown') throw badInput({ path: 'caller', ...notOfForm('a key id or an IP address') });
+    if (address === 'unknown')
+      throw badInput({ path: 'caller', ...notOfForm("a key id, an IP address or a user's id") });
     return this.limits.liftBan(address);
   }
 

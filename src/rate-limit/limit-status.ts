@@ -2,7 +2,7 @@ import { OperationRejection, type Problem } from '../errors/errors';
 import { FREE_FACTOR, type Quota, WINDOWS } from './plans';
 import { exceedsQuota, type RequestKind, type State, type Verdict } from './rules';
 
-/** A caller whose requests are counted. `id` is a key id or a client address. */
+/** A caller whose requests are counted. `id` is a key id, a client address, or a user's id. */
 export interface Subject {
   readonly id: string;
   readonly quota: Quota;

@@ -108,6 +108,18 @@ test('ORDER is not granted to keys, and a key without WRITE is told that it need
   );
 });
 
+test('a ban of a user is lifted by the id of the user', async () => {
+  const headers = await signIn({ sub: 'rude', roles: [] });
+  const id = idOf('rude');
+  const overAndOver = async (count: number) => {
+    for (let i = 0; i < count; i++) await ask(gateway, 'GET /nowhere', { headers });
+  };
+  await overAndOver(330);
+  expect((await ask(gateway, 'GET /pets', { headers })).code).toBe('KEY_BANNED');
+  expect(await gateway.data(`mutation { liftBan(caller: "${id}") }`)).toEqual({ liftBan: true });
+  expect((await ask(gateway, 'GET /pets', { headers })).code).toBe('RATE_LIMITED');
+});
+
 describe('a token that is not accepted', () => {
   test.each<[why: string, token: () => Promise<string> | string, message: RegExp]>([
     ['expired', () => provider.sign({ exp: seconds(-60) }), /^The token has expired\.$/],

@@ -216,7 +216,7 @@ test.each<[string, string]>([
   ['revoke zzzzzzzzzzzz', 'API key zzzzzzzzzzzz does not exist.'],
   ['revoke ps_x', `revoke ${KEY_ID}`],
   ['update ABCDEFGHIJKL --name x', `update ${KEY_ID}`],
-  ['unban nobody', 'caller: must be a key id or an IP address'],
+  ['unban nobody', "caller: must be a key id, an IP address or a user's id"],
   ['usage nobodynobody', 'API key nobodynobody does not exist.'],
   ['usage Rex', `usage ${KEY_ID}`],
   ['usage --days 401', '--days: must be an integer from 1 to 400\nSee --help for the options.'],

@@ -339,7 +339,7 @@ describe('liftBan', () => {
   test.each(['', 'nobody', 'localhost', '192.0.2.0/24', '300.1.1.1', 'abcdefghijk', 'unknown'])(
     'rejects %j, which is neither a key id nor an IP address',
     async (caller) => {
-      const details = [{ path: 'caller', message: 'must be a key id or an IP address' }];
+      const details = [{ path: 'caller', message: "must be a key id, an IP address or a user's id" }];
       expect((await liftBan(caller)).error).toMatchObject({ code: 'BAD_USER_INPUT', details });
     },
   );

@@ -123,7 +123,7 @@ describe('/admin', () => {
     const { page } = await open();
     const lift = async (caller: string) => {
       await page.getByRole('button', { name: 'Lift a ban…' }).click();
-      await page.getByRole('dialog').getByLabel('Address or key id').fill(caller);
+      await page.getByRole('dialog').getByLabel('Address, key id or user id').fill(caller);
       await page.keyboard.press('Enter');
     };
     await lift(remoteAddress);
@@ -131,7 +131,7 @@ describe('/admin', () => {
     await lift(remoteAddress);
     await page.getByText('192.0.2.77 was not banned.').waitFor();
     await lift('nowhere');
-    await page.getByText('Address or key id: must be a key id or an IP address').waitFor();
+    await page.getByText("Address, key id or user id: must be a key id, an IP address or a user's id").waitFor();
   });
 
   browserTest('explains why it shows no keys if the key is malformed or lacks the scope ADMIN', async () => {

@@ -170,7 +170,7 @@ export function showRevocation(key, run) {
 export function showUnban(run) {
   const text = 'Anonymous callers are banned by address. An IPv6 address is banned with its network (/64).';
   const input = html`<input name="caller" required maxlength="64" autocomplete="off" spellcheck="false">`;
-  showForm({ title: 'Lift a ban', text, fields: field('Address or key id', input), submit: 'Lift' }, (data) =>
+  showForm({ title: 'Lift a ban', text, fields: field('Address, key id or user id', input), submit: 'Lift' }, (data) =>
     run(String(data.get('caller')).trim()),
   );
 }
