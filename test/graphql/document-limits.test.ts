@@ -58,7 +58,12 @@ const REJECTED: [what: string, query: string, message: string | RegExp, code?: s
     'must be an integer',
     'BAD_USER_INPUT',
   ],
-  ['nested lists', `{ toy(id: ${nested(2400, '[', '', ']')}) { id } }`, /too deep|must be an integer/, /BAD_USER_INPUT|PARSE/],
+  [
+    'nested lists',
+    `{ toy(id: ${nested(2400, '[', '', ']')}) { id } }`,
+    /too deep|must be an integer/,
+    /BAD_USER_INPUT|PARSE/,
+  ],
   ['nested types', `query ($v: ${nested(2000, '[', 'Int', ']')}) { __typename }`, 'never used', INVALID],
   ['fields', ofToy('id '.repeat(4900)), 'The operation has 4901 fields; at most 2000 are allowed.'],
   ['root fields', `{ ${'__typename '.repeat(500)} }`, 'The operation has 500 root fields; at most 100 are allowed.'],

@@ -10,7 +10,7 @@ browserTest('the address that the first start prints opens the pages with the ad
     const { page } = await browsing.open();
     await page.route(`${url}/**`, (route) => route.continue());
     await page.goto(String(report['Pages with key']));
-    await page.getByText('key “first admin key”, scopes: read, write, admin').waitFor();
+    await page.getByText('key “first admin key”, scopes: read, order, write, admin').waitFor();
     expect(page.url()).toBe(`${url}/`);
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await page.getByRole('listitem').filter({ hasText: 'first admin key' }).first().waitFor();
@@ -61,7 +61,7 @@ browserTest('the address works in a tab that already shows a page, too', async (
   const { page } = start;
   await page.getByText('without a key, scopes: read').waitFor();
   await page.goto(`${browsing.url}/#key=${whole}`);
-  await page.getByText('key “Acme”, scopes: read, write').waitFor();
+  await page.getByText('key “Acme”, scopes: read, order, write').waitFor();
   expect(page.url()).toBe(`${browsing.url}/`);
   expectNoComplaints(start);
 });

@@ -33,7 +33,7 @@ browserTest('the start page shows the remaining quota, the usage of the key, and
   const { page } = start;
   await page.getByText('Usage is counted per key').waitFor();
   await enterKey(page, pro);
-  await page.getByText('key “Acme”, scopes: read, write').waitFor();
+  await page.getByText('key “Acme”, scopes: read, order, write').waitFor();
   expect(await page.locator('#plan').textContent()).toBe('PRO');
   expect([await left(page, 'minute'), await left(page, 'day')]).toEqual(['296', '9,996']);
   expect(await page.locator('.usage-chart').getAttribute('aria-label')).toBe('Last 30 days: 4 requests');
