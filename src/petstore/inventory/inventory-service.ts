@@ -51,8 +51,13 @@ export class InventoryService {
     const write = session.transaction(async (tx) => {
       const data = { petId, quantity };
       if (precondition) {
-        const isThere = await lockRow(tx, LOCK.inventory, petId);
-        await requireUnchanged(precondition, itemOf(petId), () => (isThere ? readItem(tx, petId) : noItem(tx, petId)));
+        let item = await lockRow(tx, LOCK.inventory, petId);
+        if (!item) {
+          // There is no row to lock. The lock on the pet keeps others from creating one before this transaction does.
+          await lockRow(tx, LOCK.pet, petId);
+          item = await lockRow(tx, LOCK.inventory, petId);
+        }
+        await requireUnchanged(precondition, itemOf(petId), () => (item ? readItem(tx, petId) : noItem(tx, petId)));
       }
       const isNew = await setOrCreate(tx, data);
       announceChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
