@@ -34,8 +34,11 @@ export class Credentials implements Keys {
       try {
         return await this.tokens.verify(token);
       } catch (error) {
-        // Unknown key ids must not make free requests.
-        await this.limits.take({ id: address, quota: PLANS.FREE }, 1, 'counted');
+        // Unknown key ids must not make free requests. A caller with no quota left is not charged, since that would be a step
+        // towards a ban.
+        const subject = { id: address, quota: PLANS.FREE };
+        const { verdict, inForce } = await this.limits.peek(subject);
+        if (verdict === 'allowed' && inForce.remaining > 0) await this.limits.take(subject, 1, 'counted');
         throw error;
       }
     });

@@ -44,7 +44,7 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-const TYPES = [undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt'];
+const TYPES = ['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt'];
 /** How far the clocks of the issuer and of this host may differ, in seconds. */
 const TOLERANCE = 30;
 /** How long a result is remembered, in milliseconds. */
@@ -116,7 +116,9 @@ export class Tokens {
     const header = headerOf(token, decodeProtectedHeader);
     if (!header) throw new errors.JWTInvalid('malformed');
     if (!ALGORITHMS.includes(String(header.alg))) throw new errors.JOSEAlgNotAllowed('algorithm');
-    if (!TYPES.includes(header.typ?.toLowerCase())) throw new errors.JWTInvalid('type');
+    // A client may send any JSON value as the type.
+    if (header.typ !== undefined && !(typeof header.typ === 'string' && TYPES.includes(header.typ.toLowerCase())))
+      throw new errors.JWTInvalid('type');
     const options: JWTVerifyOptions = {
       algorithms: ALGORITHMS,
       issuer: this.options.issuer,
@@ -169,9 +171,9 @@ export class Tokens {
   private scopesOf(payload: JWTPayload): readonly Scope[] {
     const { scopes, scopeClaim } = this.options;
     const claimed = scopeClaim === undefined ? undefined : claimAt(payload, scopeClaim);
-    const words = (Array.isArray(claimed) ? claimed : String(claimed ?? '').split(' ')).map((word) =>
-      String(word).toUpperCase(),
-    );
+    const words = (Array.isArray(claimed) ? claimed : [claimed])
+      .filter((value) => typeof value === 'string')
+      .flatMap((value) => value.toUpperCase().split(' '));
     return [...scopes, ...GRANTABLE.filter((scope) => words.includes(scope))];
   }
 }
