@@ -147,6 +147,10 @@ browserTest(
   async () => {
     const { page } = await open();
     await page.getByText('Usage is counted per key').waitFor();
+    await page.evaluate(`new MutationObserver(() => {
+      const isRejected = document.querySelector('#plan').textContent === 'Key rejected';
+      if (isRejected && document.querySelector('[data-window]')) window.hasShownQuota = true;
+    }).observe(document.body, { subtree: true, childList: true })`);
     for (const whole of [`ps_nobodynobody_${'x'.repeat(32)}`, await revokedKey()]) {
       await enterKey(page, { whole });
       await page.getByText('Not available: key rejected.').waitFor();
@@ -156,6 +160,7 @@ browserTest(
       await page.getByText(/^401 in \d+ ms$/).waitFor();
       expect((await standing(page)).slice(0, 2)).toEqual(['Key rejected', 0]);
     }
+    expect(await page.evaluate('window.hasShownQuota')).toBeUndefined();
     await page.getByRole('button', { name: 'Forget' }).click();
     await page.getByText('Usage is counted per key').waitFor();
     expect((await standing(page)).slice(0, 2)).toEqual(['FREE', 2]);

@@ -26,13 +26,17 @@ export async function call(url, options = {}) {
   const key = isHere && currentKey();
   if (key && !headers.has('x-api-key') && !headers.has('authorization')) headers.set('x-api-key', key);
   const response = await fetch(url, { ...options, headers });
-  showStanding(response.headers);
+  showStanding(response.status, response.headers);
   return response;
 }
 
-/** Passes the windows in a response's headers to the listeners. @param {Headers} headers */
-export function showStanding(headers) {
-  const windows = windowsOf(headers);
+/**
+ * Passes the windows in a response's headers to the listeners. With a rejected key, they would be those of the client's address.
+ * @param {number} status
+ * @param {Headers} headers
+ */
+export function showStanding(status, headers) {
+  const windows = status === 401 ? [] : windowsOf(headers);
   if (windows.length) for (const listener of listeners) listener(windows);
 }
 

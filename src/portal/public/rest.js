@@ -56,8 +56,8 @@ const ui = SwaggerUIBundle({
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   onComplete: () => authorize(),
-  responseInterceptor: (/** @type {{ headers: Record<string, string> }} */ response) => {
-    showStanding(new Headers(response.headers));
+  responseInterceptor: (/** @type {{ status: number, headers: Record<string, string> }} */ response) => {
+    showStanding(response.status, new Headers(response.headers));
     return response;
   },
 });

@@ -190,7 +190,8 @@ onStanding((now) => {
   showWindows();
 });
 keyChanges.addEventListener('change', () => {
-  problem = undefined;
+  // A problem of the previous key is shown until the response to the first request with this key.
+  if (problem) problem.retryAt = 0;
   usageShownAt = Number.NEGATIVE_INFINITY;
   showSnippet();
   showAll();
