@@ -7,7 +7,7 @@ import { isToken, type Tokens, type User } from './tokens';
 
 /** Finds callers by API keys, and by the tokens of an identity provider. The form of a credential tells them apart. */
 export class Credentials implements Keys {
-  /** The last token of each connection. If the client sends the same token again, the token is not hashed. */
+  /** The last user of each connection. If the client sends the same token again, the token is not hashed. */
   private readonly latest = new WeakMap<object, { readonly token: string; readonly user: User }>();
 
   constructor(
@@ -25,14 +25,14 @@ export class Credentials implements Keys {
   private recogniseToken(token: string, origin: Origin): Caller | Rejection | Promise<Caller | Rejection> {
     const { connection, address, deadline } = origin;
     const latest = connection && this.latest.get(connection);
-    if (latest?.token === token && latest.user.expiresAt > this.now()) return latest.user;
+    if (latest?.token === token && latest.user.address === address && latest.user.expiresAt > this.now())
+      return latest.user;
     const known = this.tokens.known(token);
-    if (connection && known && !(known instanceof Rejection)) this.latest.set(connection, { token, user: known });
-    if (known) return known;
+    if (known) return this.remember(token, origin, known);
     origin.beforeLookUp?.(address);
     return this.lookUps.run(address, deadline, async () => {
       try {
-        return await this.tokens.verify(token);
+        return this.remember(token, origin, await this.tokens.verify(token));
       } catch (error) {
         // Unknown key ids must not make free requests. A caller with no quota left is not charged, since that would be a step
         // towards a ban.
@@ -42,5 +42,12 @@ export class Credentials implements Keys {
         throw error;
       }
     });
+  }
+
+  private remember(token: string, { connection, address }: Origin, known: User | Rejection): User | Rejection {
+    if (known instanceof Rejection) return known;
+    const user = { ...known, address };
+    if (connection) this.latest.set(connection, { token, user });
+    return user;
   }
 }

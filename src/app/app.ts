@@ -116,7 +116,7 @@ async function compose(
   const document = openApiDocument(routes, rest, errors);
   const requests = new RequestsInProgress(config.REQUEST_TIMEOUT_MS, config.MAX_REQUESTS_IN_PROGRESS);
   const queue = new OperationQueue({
-    rejectionOf: (callerId) => requests.unsent.rejectionOf(callerId),
+    rejectionOf: ({ callerId: id, address }) => requests.unsent.rejectionOf({ id, address }),
     mostWaiting: config.MAX_REQUESTS_IN_PROGRESS / 2,
   });
   const documents = createDocuments(config, schema, queue);

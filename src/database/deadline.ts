@@ -87,6 +87,8 @@ function overdue(ms: number): Ended {
 export interface Requester {
   /** The id of the caller. Connections are shared fairly among callers. */
   readonly callerId: string;
+  /** The client's address, if the caller is an end user. What the caller holds counts for the address too. */
+  readonly address?: string;
   readonly deadline: Deadline;
   /** Maximum size in bytes of the rows that one statement may read for a caller's selection. Unlimited by default. */
   readonly maxStatementBytes?: number;

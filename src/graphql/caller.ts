@@ -9,10 +9,25 @@ export type Scope = keyof typeof Scope;
 /** The sender of a request: the identity whose requests are counted, and its scopes. */
 export interface Caller extends Subject {
   readonly scopes: ReadonlySet<Scope>;
+  /** The id of the API key; `undefined` for end users and anonymous callers. */
+  readonly keyId?: string;
   /** The end user's id, as the owner of rows; `undefined` for keys and anonymous callers. */
   readonly user?: string;
+  /** The client's address as a rate-limit subject, for an end user; `undefined` for other callers. */
+  readonly address?: string;
   /** When an end user's token ends, in milliseconds since the Unix epoch; `undefined` for other callers. */
   readonly expiresAt?: number;
+}
+
+/** What bounds on sockets, live operations, requests in progress and unsent bytes need to know about a caller. */
+export type Holder = Pick<Caller, 'id' | 'address'>;
+
+/**
+ * The ids whose bounds a caller shares: its own, and for an end user that of its address. Anybody can register as many users at
+ * an identity provider, so all users and the anonymous callers of one address together have the bounds of one caller.
+ */
+export function boundedIdsOf({ id, address }: Holder): readonly string[] {
+  return address === undefined ? [id] : [id, address];
 }
 
 /**

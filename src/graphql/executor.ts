@@ -123,12 +123,12 @@ export class Executor {
       await events.return?.();
       return refusal(reason, admitted);
     }
-    const { id: callerId } = request.caller;
+    const { id: callerId, address } = request.caller;
     const work = {
       key: resultKeyOf(admitted, sent),
       callerId,
       visibility: visibilityOf(request.caller),
-      enter: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, deadline }, admitted.cost),
+      enter: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, address, deadline }, admitted.cost),
     };
     const respondTo = (event: object) => {
       const { result, leave } = this.eventResults.find(event, {

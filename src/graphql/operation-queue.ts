@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Deadline, Requester } from '../database/deadline';
+import type { Requester } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 
 /** A counted operation of at most this estimated cost never waits. */
@@ -45,7 +45,7 @@ export type Release = () => void;
 
 export interface OperationQueueOptions {
   /** The error for an operation of this caller that has waited and would start now. */
-  rejectionOf(callerId: string): Error | undefined;
+  rejectionOf(requester: Requester): Error | undefined;
   /** Maximum number of operations that wait, of all callers together. */
   readonly mostWaiting: number;
 }
@@ -63,7 +63,6 @@ interface Waiting {
 
 /** The cost of the operations of one kind that one caller runs, and its waiting operations. */
 interface CallerQueue {
-  readonly callerId: string;
   running: number;
   readonly waiting: Waiting[];
   /** Limits uncounted work; `undefined` for counted operations and documents. */
@@ -154,22 +153,22 @@ export class OperationQueue {
 
   private enterQueue(
     kind: Kind,
-    { callerId, deadline }: Requester,
+    requester: Requester,
     cost: number,
     allowance?: Allowance,
     mostWaiting = Infinity,
     isUnneeded = () => false,
   ): Release | Promise<Release> {
-    const name = `${kind} ${callerId}`;
-    const queue = this.queues.get(name) ?? { callerId, running: 0, waiting: [], allowance };
+    const name = `${kind} ${requester.callerId}`;
+    const queue = this.queues.get(name) ?? { running: 0, waiting: [], allowance };
     if (!queue.waiting.length && this.mayStart(queue, cost)) return this.start(name, queue, cost);
     if (queue.waiting.length >= mostWaiting) throw TOO_MANY_WAITING;
     this.queues.set(name, queue);
-    return this.wait(deadline, name, queue, cost, isUnneeded);
+    return this.wait(requester, name, queue, cost, isUnneeded);
   }
 
   private wait(
-    deadline: Deadline,
+    requester: Requester,
     name: string,
     queue: CallerQueue,
     cost: number,
@@ -182,7 +181,7 @@ export class OperationQueue {
         isUnneeded,
         start: () => {
           forgetDeadline();
-          const rejection = this.options.rejectionOf?.(queue.callerId);
+          const rejection = this.options.rejectionOf?.(requester);
           if (!rejection && !isUnneeded()) return resolve(this.start(name, queue, cost));
           if (rejection) reject(rejection);
           else resolve(NOTHING_TO_RELEASE);
@@ -190,6 +189,7 @@ export class OperationQueue {
         },
       };
       queue.waiting.push(waiting);
+      const { deadline } = requester;
       const forgetDeadline = deadline.onEnd(() => {
         const index = queue.waiting.indexOf(waiting);
         if (index >= 0) queue.waiting.splice(index, 1);

@@ -64,8 +64,8 @@ function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: Requ
     check?.(request, reply);
     return;
   }
-  const callerId = isUnidentified(request) ? UNIDENTIFIED + caller.id : caller.id;
-  const rejection = requests.countForCaller(slot, callerId, request.isShed);
+  const holder = isUnidentified(request) ? { id: UNIDENTIFIED + caller.id } : caller;
+  const rejection = requests.countForCaller(slot, holder, request.isShed);
   if (rejection) {
     request.isShed = true;
     throw rejection;

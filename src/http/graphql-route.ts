@@ -47,7 +47,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     const text = isObject(named) && named.query;
     if (typeof text === 'string' && !documents.has(text)) {
       const { caller, deadline, meter } = request;
-      await documents.waitToRead(text, { callerId: caller.id, deadline }, meter);
+      await documents.waitToRead(text, { callerId: caller.id, address: caller.address, deadline }, meter);
     }
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asApolloReads(request, named),

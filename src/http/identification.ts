@@ -84,7 +84,7 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
   };
   const recognise = (request: FastifyRequest, key: string): ReturnType<Keys['recognise']> => {
     const { deadline, slot, ip, raw } = request;
-    const beforeLookUp = (callerId: string) => requests.countDuringLookUp(slot, callerId);
+    const beforeLookUp = (callerId: string) => requests.countDuringLookUp(slot, { id: callerId });
     try {
       return keys.recognise(key, { address: subjectOfAddress(ip), deadline, connection: raw.socket, beforeLookUp });
     } catch (error) {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
+import { boundedIdsOf, type Holder } from '../graphql/caller';
 import { EventLoopLag } from './event-loop-lag';
 import { type UnsentResponse, UnsentResponses } from './unsent-responses';
 
@@ -70,7 +71,7 @@ export interface Slot {
   /**
    * The caller whose limit the slot counts towards; `undefined` until the caller is known, or if the request is rejected.
    */
-  callerId?: string;
+  holder?: Holder;
   /** The response; `undefined` once it is sent or the client has disconnected, and for operations over WebSocket. */
   reply?: FastifyReply;
   isCounted: boolean;
@@ -106,7 +107,7 @@ export class RequestsInProgress {
 
   private readonly slots = new Set<Slot>();
   private readonly arriving = new Set<Arriving>();
-  /** The number of counted requests and operations by caller. */
+  /** The number of counted requests and operations by caller. Those of an end user count for its address too. */
   private readonly perCaller = new Map<string, number>();
   private readonly mostPerCaller: number;
   private readonly tooMany: ProblemError;
@@ -180,12 +181,12 @@ export class RequestsInProgress {
    * @returns the error if the request or operation is rejected: because of overload, this limit or unread responses. It is then
    * no longer counted.
    */
-  countForCaller(slot: Slot, callerId: string, isOverloaded: boolean): ProblemError | undefined {
+  countForCaller(slot: Slot, caller: Holder, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
     if (!slot.isCounted) return undefined;
-    const unread = this.unsent.rejectionOf(callerId);
-    const isShed = isOverloaded || this.isReservedFrom(callerId);
-    if (!isShed && !unread && this.assign(slot, callerId)) return undefined;
+    const unread = this.unsent.rejectionOf(caller);
+    const isShed = isOverloaded || this.isReservedFrom(caller);
+    if (!isShed && !unread && this.assign(slot, caller)) return undefined;
     this.rejected += 1;
     this.stopCounting(slot);
     if (unread) return unread;
@@ -196,19 +197,19 @@ export class RequestsInProgress {
    * Counts a request towards the limit of a caller while its key is looked up.
    * @throws ProblemError `RATE_LIMITED` if the caller is at its limit.
    */
-  countDuringLookUp(slot: Slot, callerId: string): void {
-    if (!slot.isCounted || this.assign(slot, callerId)) return;
+  countDuringLookUp(slot: Slot, caller: Holder): void {
+    if (!slot.isCounted || this.assign(slot, caller)) return;
     this.rejected += 1;
     this.stopCounting(slot);
     throw this.tooMany;
   }
 
   /** Counts an operation over WebSocket while `run` is running. @param run gets the error if the operation is rejected. */
-  async during<Result>(callerId: string, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
+  async during<Result>(caller: Holder, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
     const slot = this.take();
     this.operations += 1;
     try {
-      return await run(this.countForCaller(slot, callerId, this.isOverloaded));
+      return await run(this.countForCaller(slot, caller, this.isOverloaded));
     } finally {
       this.operations -= 1;
       this.release(slot);
@@ -277,28 +278,35 @@ export class RequestsInProgress {
   }
 
   /** Whether the remaining slots are reserved for callers with fewer requests in progress. */
-  private isReservedFrom(callerId: string): boolean {
-    return this.count > this.most * UNRESERVED && (this.perCaller.get(callerId) ?? 0) >= MIN_PER_CALLER;
+  private isReservedFrom(caller: Holder): boolean {
+    return this.count > this.most * UNRESERVED && this.countOf(caller) >= MIN_PER_CALLER;
   }
 
-  /** Counts a slot towards the limit of this caller only. @returns `false` if the caller is at its limit. */
-  private assign(slot: Slot, callerId: string): boolean {
-    if (slot.callerId === callerId) return true;
-    const count = (this.perCaller.get(callerId) ?? 0) + 1;
-    if (count > this.mostPerCaller) return false;
+  private countOf(caller: Holder): number {
+    return Math.max(...boundedIdsOf(caller).map((id) => this.perCaller.get(id) ?? 0));
+  }
+
+  /**
+   * Counts a slot towards the limit of this caller only.
+   * @returns `false` if the caller is at its limit. The slot then counts towards no limit.
+   */
+  private assign(slot: Slot, caller: Holder): boolean {
     this.unassign(slot);
-    this.perCaller.set(callerId, count);
-    slot.callerId = callerId;
+    if (this.countOf(caller) >= this.mostPerCaller) return false;
+    for (const id of boundedIdsOf(caller)) this.perCaller.set(id, (this.perCaller.get(id) ?? 0) + 1);
+    slot.holder = caller;
     return true;
   }
 
   private unassign(slot: Slot): void {
-    const { callerId } = slot;
-    slot.callerId = undefined;
-    if (callerId === undefined) return;
-    const left = (this.perCaller.get(callerId) ?? 1) - 1;
-    if (left > 0) this.perCaller.set(callerId, left);
-    else this.perCaller.delete(callerId);
+    const { holder } = slot;
+    slot.holder = undefined;
+    if (!holder) return;
+    for (const id of boundedIdsOf(holder)) {
+      const left = (this.perCaller.get(id) ?? 1) - 1;
+      if (left > 0) this.perCaller.set(id, left);
+      else this.perCaller.delete(id);
+    }
   }
 
   /** A response on this connection that has not been sent completely; `undefined` if there is none. */
@@ -347,7 +355,7 @@ export class RequestsInProgress {
   }
 
   private take(reply?: FastifyReply): Slot {
-    const slot: Slot = { callerId: undefined, reply, isCounted: true, isTimed: true };
+    const slot: Slot = { holder: undefined, reply, isCounted: true, isTimed: true };
     this.slots.add(slot);
     this.count += 1;
     return slot;

@@ -36,7 +36,8 @@ export function operationStarter({ database, errorLog, maxStatementBytes }: Star
     const observer = new Observation(errorLog, requestId);
     incoming.observation = observer;
     const visibility = visibilityOf(caller);
-    const session = database.sessionFor({ callerId: caller.id, deadline, maxStatementBytes, visibility });
+    const { id: callerId, address } = caller;
+    const session = database.sessionFor({ callerId, address, deadline, maxStatementBytes, visibility });
     return { session, caller, meter, requestId, observer, api, isSafe, idempotency, precondition };
   };
 }

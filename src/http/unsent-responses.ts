@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../errors/errors';
+import { boundedIdsOf, type Holder } from '../graphql/caller';
 import { readSendQueues, sendQueueKey } from './send-queues';
 
 const MIB = 1024 * 1024;
@@ -29,6 +30,7 @@ export class UnsentResponses {
   total = 0;
   /** The number of connections that were closed because their clients did not read. */
   closed = 0;
+  /** The number of unsent bytes by caller. Those of an end user count for its address too. */
   private readonly perCaller = new Map<string, number>();
   private readonly connections = new WeakMap<Socket, Connection>();
   /** The connections with unsent responses. */
@@ -38,7 +40,7 @@ export class UnsentResponses {
    * Counts a response until it is released.
    * @param bytes the size of the body without buffers that other responses share.
    */
-  hold(caller: string, socket: Socket, bytes: number): UnsentResponse {
+  hold(caller: Holder, socket: Socket, bytes: number): UnsentResponse {
     let connection = this.connections.get(socket);
     if (!connection) {
       connection = new Connection(socket);
@@ -55,8 +57,8 @@ export class UnsentResponses {
    * The error for an operation that starts, or for a response that is ready, while its caller or all callers together have
    * too many unsent bytes; `undefined` otherwise.
    */
-  rejectionOf(caller: string): ProblemError | undefined {
-    const unsent = this.perCaller.get(caller) ?? 0;
+  rejectionOf(caller: Holder): ProblemError | undefined {
+    const unsent = Math.max(...boundedIdsOf(caller).map((id) => this.perCaller.get(id) ?? 0));
     if (unsent > MAX_PER_CALLER) return new ProblemError('RATE_LIMITED', TOO_MUCH);
     if (unsent > FEW && this.total > MAX_BEFORE_SHEDDING) return new ProblemError('SERVICE_UNAVAILABLE', SHED);
     return undefined;
@@ -78,11 +80,13 @@ export class UnsentResponses {
   }
 
   /** Called by a response whose number of unsent bytes changes. */
-  add(caller: string, bytes: number): void {
+  add(caller: Holder, bytes: number): void {
     this.total += bytes;
-    const unsent = (this.perCaller.get(caller) ?? 0) + bytes;
-    if (unsent > 0) this.perCaller.set(caller, unsent);
-    else this.perCaller.delete(caller);
+    for (const id of boundedIdsOf(caller)) {
+      const unsent = (this.perCaller.get(id) ?? 0) + bytes;
+      if (unsent > 0) this.perCaller.set(id, unsent);
+      else this.perCaller.delete(id);
+    }
     if (bytes > 0) while (this.total > MAX_TOTAL && this.closeLongestStalled());
   }
 
@@ -127,7 +131,7 @@ export class UnsentResponse {
 
   constructor(
     private readonly all: UnsentResponses,
-    private readonly caller: string,
+    private readonly caller: Holder,
     private readonly connection: Connection,
   ) {}
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { IdentityProvider } from '../access/identity-provider';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { responsesIn } from '../helper/messages';
 import { until } from '../helper/until';
@@ -13,10 +14,13 @@ const NAME = '\u{1f415}'.repeat(255);
 const MIB = 1024 * 1024;
 
 let gateway: Gateway;
+let provider: IdentityProvider;
 let url: URL;
 let key: TestKey;
 beforeAll(async () => {
-  gateway = await startGateway({ BAN_AFTER: '3', ANONYMOUS_ACCESS: 'write' });
+  provider = await IdentityProvider.start();
+  const tokens = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: 'shop', JWT_PLAN: 'business' };
+  gateway = await startGateway({ BAN_AFTER: '3', ANONYMOUS_ACCESS: 'write', ...tokens });
   url = new URL(await gateway.listen());
   const description = '\u{1f415}'.repeat(2000);
   for (let i = 0; i < 100; i++) await ask(gateway, 'POST /categories', { body: { name: 'Dogs', description } });
@@ -36,6 +40,7 @@ afterEach(async () => {
 afterAll(async () => {
   gateway.server.server.closeAllConnections();
   await gateway.close();
+  await provider.stop();
 });
 
 /** The number of unsent bytes, according to the metrics. */
@@ -143,6 +148,21 @@ test('a caller without a key that does not read its responses gets 429, callers 
   const read = (from: string) => ask(gateway, 'GET /pets?id=1', { headers: { 'x-api-key': undefined }, from });
   expect(await read('127.0.0.9')).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
   expect(await read('127.0.0.8')).toMatchObject({ status: 200 });
+});
+
+test('a hundred users of one address that do not read their responses hold no more bytes than one caller', async () => {
+  const signIn = async (sub: string) => ({ Authorization: `Bearer ${await provider.sign({ sub })}` });
+  const users = await Promise.all(times(100, (i) => signIn(`user ${i}`)));
+  for (const headers of users) new Connection(post('/graphql', LARGE, headers), '127.0.0.6');
+  await until(async () => (await unsent()) > 16 * MIB);
+  const read = (headers: object, from: string) =>
+    ask(gateway, 'GET /pets?id=1', { headers: { 'x-api-key': undefined, ...headers }, from });
+  const other = await signIn('other');
+  expect(await read(other, '127.0.0.6')).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+  expect(await read({}, '127.0.0.6')).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+  expect(await read(other, '127.0.0.5')).toMatchObject({ status: 200 });
+  expect(await read(key.headers, '127.0.0.6')).toMatchObject({ status: 200 });
+  expect(await unsent()).toBeLessThan(22 * MIB);
 });
 
 test('the response of a mutation is sent, although its caller has too many unread responses', async () => {

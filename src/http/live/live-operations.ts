@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
+import { boundedIdsOf, type Holder } from '../../graphql/caller';
 import type { OperationRequest, Variables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
@@ -67,7 +68,7 @@ export class LiveOperations {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
     if (this.isClosing) return refusal(aboutToEnd(), { request });
-    const release = this.operations.take(request.caller.id);
+    const release = this.operations.take(request.caller);
     if (!release) return refusal(tooMany(this.operations.most), { request });
     let result: LiveResult | undefined;
     try {
@@ -150,7 +151,7 @@ export class LiveOperations {
   }
 }
 
-/** Limits the number of open connections, or of running operations, per caller. */
+/** Limits the number of open connections, or of running operations, per caller. Those of end users count for their address too. */
 export class SlotsPerCaller {
   private readonly counts = new Map<string, number>();
 
@@ -160,18 +161,24 @@ export class SlotsPerCaller {
    * Takes a slot.
    * @returns a function that releases the slot (further calls do nothing); `undefined` if the caller is at its limit.
    */
-  take(caller: string): (() => void) | undefined {
-    const count = this.counts.get(caller) ?? 0;
-    if (count >= this.most) return undefined;
-    this.counts.set(caller, count + 1);
+  take(caller: Holder): (() => void) | undefined {
+    const ids = boundedIdsOf(caller);
+    if (ids.some((id) => this.countOf(id) >= this.most)) return undefined;
+    for (const id of ids) this.counts.set(id, this.countOf(id) + 1);
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      const left = (this.counts.get(caller) ?? 0) - 1;
-      if (left > 0) this.counts.set(caller, left);
-      else this.counts.delete(caller);
+      for (const id of ids) {
+        const left = this.countOf(id) - 1;
+        if (left > 0) this.counts.set(id, left);
+        else this.counts.delete(id);
+      }
     };
+  }
+
+  private countOf(id: string): number {
+    return this.counts.get(id) ?? 0;
   }
 }
 

@@ -67,7 +67,7 @@ export async function streamRoute(
     if (!(result instanceof RunningSubscription)) {
       return reply.send((result.status === 200 ? '' : RETRY_LATER) + next(result.body) + COMPLETE);
     }
-    const unsent = requests.unsent.hold(request.caller.id, request.raw.socket, 0);
+    const unsent = requests.unsent.hold(request.caller, request.raw.socket, 0);
     const stream = new EventStream(result, reply.raw, unsent, () => open.delete(stream));
     open.add(stream);
     requests.stopCounting(request.slot);

@@ -148,8 +148,7 @@ export class WebSockets {
     const upgrade = this.upgrades.get(request.raw);
     // If the client has disconnected, stop here: no `close` event would release the slot that is taken below.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
-    const leave =
-      key === undefined ? this.unidentified.take(request.caller.id) : live.connections.take(request.caller.id);
+    const leave = key === undefined ? this.unidentified.take(request.caller) : live.connections.take(request.caller);
     if (!leave && key === undefined) {
       // Not charged, since the connections may belong to callers with keys.
       request.isShed = true;
@@ -200,12 +199,12 @@ export class WebSockets {
     const graphql = new GraphQLConnection({
       protocol: socket.protocol,
       limitMs: requests.limitMs,
-      send: (text) => sender.send(text, (bytes) => unsent.hold(client.caller.id, connection, bytes)),
-      unreadProblem: () => unsent.rejectionOf(client.caller.id),
+      send: (text) => sender.send(text, (bytes) => unsent.hold(client.caller, connection, bytes)),
+      unreadProblem: () => unsent.rejectionOf(client.caller),
       close: (code, reason) => socket.close(code, reason),
       authenticate: (params) => this.authenticate(client, params),
       run: (payload, operation) =>
-        requests.during(client.caller.id, (rejection) => this.run(client, payload, operation, rejection)),
+        requests.during(client.caller, (rejection) => this.run(client, payload, operation, rejection)),
     });
     this.closeAtExpiry(client);
     connection.once('close', () => {
@@ -273,9 +272,9 @@ export class WebSockets {
   /** Makes a caller the owner of a connection. @returns `false` if this closed the connection. */
   private identify(client: Client, caller: Caller, key: string | undefined): boolean {
     const { live } = this.options;
-    const leave = live.connections.take(caller.id);
-    if (!leave) return close(client, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     client.leave();
+    const leave = live.connections.take(caller);
+    if (!leave) return close(client, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     Object.assign(client, { caller, key, leave, messages: this.counters.memo(caller.id) });
     this.closeAtExpiry(client);
     // The client may have disconnected during the look-up. Its `close` event has then released the old slot, but not the new
@@ -331,13 +330,12 @@ export class WebSockets {
     }
     if (!(result instanceof RunningSubscription)) {
       const isMutation = incoming.observation?.kind === 'mutation';
-      const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller.id);
+      const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller);
       if (unread) {
         requests.rejected += 1;
         result = refusal(unread, { request });
       }
-      if (!operation.isOver)
-        operation.reserved = requests.unsent.hold(caller.id, client.connection, sizeOf(result.body));
+      if (!operation.isOver) operation.reserved = requests.unsent.hold(caller, client.connection, sizeOf(result.body));
     }
     const { label = 'graphql', name: operationName, worst: reported } = incoming.observation ?? {};
     // If the client has ended the operation, its cancellation is not an error.
