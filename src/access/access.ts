@@ -41,7 +41,7 @@ const ROUTES: readonly RestRoute[] = [
     ok: 200,
     summary: 'Get your usage by day',
     description:
-      "The usage of the request's API key. The list has one object for each of the last `days` days in UTC, today last. Without a key the list is empty, since anonymous callers are counted together. This request uses no quota.",
+      "The usage of the request's API key. The list has one object for each of the last `days` days in UTC, today last. Without a key the list is empty: end users are counted together, and so are anonymous callers. This request uses no quota.",
     document: 'query getUsage($days: Int) { viewer { usage(days: $days) { date requests refused bans } } }',
     payload: 'viewer.usage',
   },

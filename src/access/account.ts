@@ -1,6 +1,7 @@
 import type { ApiKey } from '../database/generated/client';
 import type { Caller, Scope } from '../graphql/caller';
 import { PLANS, type Plan, type Quota } from '../rate-limit/plans';
+import { USERS } from './usage';
 
 /** A caller with its plan. */
 export interface Account extends Caller {
@@ -52,6 +53,7 @@ export function keyCaller(apiKey: StoredKey, secretHash?: Uint8Array): Account {
     id: apiKey.id,
     windowsOf: apiKey.sharesQuotaOf ?? undefined,
     keyId: apiKey.id,
+    recordedAs: apiKey.id,
     quota: quotaOf(apiKey),
     plan: apiKey.plan,
     scopes: scopesOf(apiKey.scopes),
@@ -65,7 +67,7 @@ export const USER_ID_FORM = /^user:[\w-]{22}$/;
 
 /** An end user, whom a token identifies. @param id the user's id: `user:…`. @param subject the `sub` of the token. */
 export function userCaller(id: string, subject: string, plan: keyof typeof PLANS, granted: readonly Scope[]): Account {
-  return { id, user: id, subject, quota: PLANS[plan], plan, scopes: scopesOf(granted) };
+  return { id, recordedAs: USERS, user: id, subject, quota: PLANS[plan], plan, scopes: scopesOf(granted) };
 }
 
 function quotaOf({ plan, perMinute, perDay }: StoredKey): Quota {

@@ -19,6 +19,7 @@ import {
   ApiKeyConnection,
   ApiKeyPageArgs,
   ApiKeyUpdate,
+  type CallerKind,
   CallerUsage,
   CreatedApiKey,
   KEY_ID,
@@ -28,7 +29,7 @@ import {
   UsageArgs,
   UsageDay,
 } from './types';
-import { ANONYMOUS } from './usage';
+import { ANONYMOUS, USERS } from './usage';
 import { DEFAULT_DAYS, type UsageService } from './usage-service';
 import { rateLimitOf } from './viewer-resolver';
 
@@ -72,16 +73,16 @@ export class ApiKeyResolver {
   @Errors('BAD_USER_INPUT')
   @Query(() => [CallerUsage], {
     description:
-      'The callers with the most requests on the last `days` days. All anonymous callers together count as one caller.',
+      'The callers with the most requests on the last `days` days. All end users together count as one caller, and so do all anonymous callers.',
   })
   async topCallers(
     @Args(() => TopCallersArgs) { days, first }: TopCallersArgs,
     @Ctx() { request: { session } }: Context,
   ): Promise<object[]> {
     const callers = await this.usage.top(session, days, first);
-    const ids = callers.map(({ caller }) => caller).filter((caller) => caller !== ANONYMOUS);
-    const keys = await this.keys.find(session, ids);
-    return callers.map(({ caller, ...used }) => ({ ...used, apiKey: keys.get(caller) ?? null }));
+    const keyIds = callers.map(({ caller }) => caller).filter((caller) => kindOf(caller) === 'KEY');
+    const keys = await this.keys.find(session, keyIds);
+    return callers.map(({ caller, ...used }) => ({ ...used, kind: kindOf(caller), apiKey: keys.get(caller) ?? null }));
   }
 
   @Weighs(WEIGHTS.creation)
@@ -205,4 +206,9 @@ export class ApiKeyResolver {
     if (caller.keyId !== id) requireScope(caller, 'ADMIN');
     return this.usage.daily(context, id, days);
   }
+}
+
+function kindOf(caller: string): CallerKind {
+  if (caller === ANONYMOUS) return 'ANONYMOUS';
+  return caller === USERS ? 'USERS' : 'KEY';
 }

@@ -6,6 +6,7 @@ import { Rejection } from '../http/identification';
 import { PLANS } from '../rate-limit/plans';
 import { type Account, userCaller } from './account';
 import { IssuerKeys } from './issuer-keys';
+import { USERS } from './usage';
 
 /** The settings for tokens of an identity provider (docs/sign-in.md). */
 export interface TokenSettings {
@@ -148,7 +149,7 @@ export class Tokens {
   /** Rejects a token with a valid signature. */
   private refuse(hash: string, { iss, sub }: JWTPayload, reason: string): Rejection {
     if (iss !== this.options.issuer || typeof sub !== 'string' || !sub) return new Rejection(reason);
-    const chargedTo = { id: `rejected:${this.idOf(sub)}`, quota: PLANS[this.options.plan] };
+    const chargedTo = { id: `rejected:${this.idOf(sub)}`, recordedAs: USERS, quota: PLANS[this.options.plan] };
     const rejection = new Rejection(reason, chargedTo);
     // A token that is not valid yet may become valid.
     if (reason !== NOT_YET) this.results.set(hash, rejection, { ttl: REMEMBERED_MS });

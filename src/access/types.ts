@@ -6,7 +6,7 @@ import { DEFAULT_PAGE } from '../graphql/connection';
 import { connectionOf } from '../graphql/connection-types';
 import { AtMost } from '../graphql/cost-directives';
 import { nullable } from '../graphql/directives';
-import { describedEnum } from '../graphql/enums';
+import { describedEnum, enumOf } from '../graphql/enums';
 import { JsonSchema } from '../graphql/json-schema';
 import { type AnyId, DateTime, Id, type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { PLANS, type Quota } from '../rate-limit/plans';
@@ -213,9 +213,19 @@ export class TopCallersArgs {
   first!: number;
 }
 
+export const CallerKind = enumOf('CallerKind', 'Who sent requests.', {
+  KEY: 'One API key.',
+  USERS: 'All end users together.',
+  ANONYMOUS: 'All anonymous callers together.',
+});
+export type CallerKind = keyof typeof CallerKind;
+
 @ObjectType({ simpleResolvers: true, description: 'The usage of a caller, summed over the requested days.' })
 export class CallerUsage {
-  @Field(() => ApiKey, nullable('The API key; null for all anonymous callers together.'))
+  @Field(() => CallerKind, { description: 'Whether the caller is a key, all end users, or all anonymous callers.' })
+  kind!: CallerKind;
+
+  @Field(() => ApiKey, nullable('The API key; null for all end users, and for all anonymous callers.'))
   apiKey!: ApiKey | null;
 
   @Field(() => Int, { description: REQUESTS })

@@ -9,8 +9,9 @@ export interface Usage {
   readonly bans: number;
 }
 
-/** The id for all anonymous callers together. */
+/** The ids for all anonymous callers together, and for all end users together. No API key has them. */
 export const ANONYMOUS = '';
+export const USERS = 'users';
 
 /** The number of days for which usage is kept. */
 export const KEPT_DAYS = 400;
@@ -76,7 +77,7 @@ export class UsageRecorder {
 
   /**
    * Counts a decision of the limiter. This function must be cheap, since it is called for every request.
-   * @param caller the id of the caller's API key.
+   * @param caller the id of the caller's API key, or {@link USERS}.
    */
   readonly count = (caller = ANONYMOUS, requests: number, refused: number, bans: number): void => {
     this.add(dayOf(this.options.now()), caller, { requests, refused, bans });

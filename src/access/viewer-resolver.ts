@@ -29,7 +29,7 @@ export class ViewerResolver {
   @FieldResolver(() => [UsageDay], {
     name: 'usage',
     description:
-      "The usage of the caller's API key by day, today last. Without a key the list is empty, since anonymous callers are counted together.",
+      "The usage of the caller's API key by day, today last. Without a key the list is empty: end users are counted together, and so are anonymous callers.",
   })
   async usageOf(@Args(() => UsageArgs) { days }: UsageArgs, @Ctx() context: Context): Promise<readonly UsageDay[]> {
     const { keyId } = context.request.caller;

@@ -233,14 +233,14 @@ async function usageOf(call: GraphQLCall, variables: { id: string; days?: number
 
 /** The 100 callers with the most requests. */
 async function topCallers(call: GraphQLCall, variables: { days?: number }): Promise<Result> {
-  const { topCallers: callers } = await call<{ topCallers: { apiKey: Row | null }[] }>(
+  const { topCallers: callers } = await call<{ topCallers: { kind: string; apiKey: Row | null }[] }>(
     `query TopCallers($days: Int = 30) {
-      topCallers(days: $days, first: 100) { apiKey { id name plan } requests refused bans }
+      topCallers(days: $days, first: 100) { kind apiKey { id name plan } requests refused bans }
     }`,
     variables,
   );
-  const rows = callers.map(({ apiKey, ...used }) => ({
-    id: apiKey?.id ?? 'anonymous',
+  const rows = callers.map(({ kind, apiKey, ...used }) => ({
+    id: apiKey?.id ?? kind.toLowerCase(),
     name: apiKey?.name,
     plan: apiKey?.plan,
     ...used,

@@ -8,8 +8,8 @@ export interface Subject {
   readonly quota: Quota;
   /** The caller in whose windows the requests are counted; by default the caller itself. Bans are always the caller's own. */
   readonly windowsOf?: string;
-  /** The API key that usage is recorded for; `undefined` for anonymous callers. */
-  readonly keyId?: string;
+  /** The id that usage is recorded for; `undefined` for all anonymous callers together. */
+  readonly recordedAs?: string;
 }
 
 /** One window as reported to a caller. `resetAt` is in milliseconds since the Unix epoch; `seconds` is the window's length. */

@@ -9,9 +9,9 @@ import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 /**
  * Called for each decision that counts as usage. For an allowed operation, `requests` is its cost. For a rejected operation
  * of any cost, `refused` is 1, and `bans` is 1 if the rejection starts a ban.
- * @param keyId `undefined` for anonymous callers.
+ * @param recordedAs see {@link Subject}.
  */
-export type OnUsage = (keyId: string | undefined, requests: number, refused: number, bans: number) => void;
+export type OnUsage = (recordedAs: string | undefined, requests: number, refused: number, bans: number) => void;
 
 export interface LimiterOptions extends MemoryStoreOptions {
   /** The store that all instances share. Without it, requests are counted in this process. */
@@ -88,10 +88,10 @@ export class Limiter {
   take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
     const requests = kind === 'counted' ? cost : 0;
-    const takeHere = () => this.count(subject.keyId, requests, this.takeHere(subject, cost, kind));
+    const takeHere = () => this.count(subject.recordedAs, requests, this.takeHere(subject, cost, kind));
     if (!redis || this.state === 'fallback') return takeHere();
     return redis.take(subject, cost, kind).then(
-      (status) => this.count(subject.keyId, requests, this.noteBan(subject, status)),
+      (status) => this.count(subject.recordedAs, requests, this.noteBan(subject, status)),
       (error) => {
         this.leaveRedis(subject.id, error);
         return takeHere();
@@ -121,7 +121,7 @@ export class Limiter {
     const { redis } = this.options;
     if (!redis || this.state === 'fallback') {
       if (!this.memory.isBanned(subject.id)) return undefined;
-      return this.count(subject.keyId, 0, this.memory.peek(this.subjectHere(subject)));
+      return this.count(subject.recordedAs, 0, this.memory.peek(this.subjectHere(subject)));
     }
     const ban = this.bans.size > 0 ? this.bans.get(subject.id) : undefined;
     if (!ban) return undefined;
@@ -162,7 +162,7 @@ export class Limiter {
     return status;
   }
 
-  private countBan({ id, keyId }: Subject, { status, at }: KnownBan): LimitStatus | undefined {
+  private countBan({ id, recordedAs }: Subject, { status, at }: KnownBan): LimitStatus | undefined {
     const now = this.options.now();
     const { bannedUntil = 0, retryAfterMs = 0 } = status;
     // If the clock has been set back, Redis knows how long the ban lasts.
@@ -171,16 +171,16 @@ export class Limiter {
       return undefined;
     }
     const retryAt = Math.max(bannedUntil, at + retryAfterMs);
-    return this.count(keyId, 0, { ...status, verdict: 'banned', retryAfterMs: retryAt - now });
+    return this.count(recordedAs, 0, { ...status, verdict: 'banned', retryAfterMs: retryAt - now });
   }
 
-  private count(keyId: string | undefined, requests: number, status: LimitStatus): LimitStatus {
+  private count(recordedAs: string | undefined, requests: number, status: LimitStatus): LimitStatus {
     const { verdict, bannedUntil } = status;
     this.decisions[verdict] += 1;
     const beginsBan = verdict === 'limited' && bannedUntil !== undefined;
     if (beginsBan) this.bansBegun += 1;
-    if (verdict === 'limited' || verdict === 'banned') this.options.onUsage?.(keyId, 0, 1, beginsBan ? 1 : 0);
-    else if (verdict === 'allowed' && requests) this.options.onUsage?.(keyId, requests, 0, 0);
+    if (verdict === 'limited' || verdict === 'banned') this.options.onUsage?.(recordedAs, 0, 1, beginsBan ? 1 : 0);
+    else if (verdict === 'allowed' && requests) this.options.onUsage?.(recordedAs, requests, 0, 0);
     return status;
   }
 

@@ -58,6 +58,18 @@ test('two users of one address have quotas of their own, and leave that of the a
   expect(anonymous.told).toMatchObject({ limit: 60, remaining: 60 });
 });
 
+test('all users together are one entry of topCallers, apart from anonymous callers', async () => {
+  const top = async () => {
+    const data = await gateway.data('{ topCallers(first: 100) { kind requests apiKey { id } } }');
+    const together = data.topCallers?.map((entry) => entry).filter(({ apiKey }) => apiKey === null) ?? [];
+    return Object.fromEntries(together.map(({ kind, requests }) => [String(kind), Number(requests)]));
+  };
+  const [before, users] = [await top(), [await signIn(), await signIn()]];
+  for (const headers of [...users, ...users, { 'x-api-key': undefined }]) await ask(gateway, 'GET /pets', { headers });
+  const { USERS = 0, ANONYMOUS = 0 } = before;
+  expect(await top()).toEqual({ USERS: USERS + 4, ANONYMOUS: ANONYMOUS + 1 });
+});
+
 describe('a user', () => {
   const order = (input: string) => `mutation { placeOrder(input: { ${input} }) { id complete } }`;
 

@@ -20,7 +20,7 @@ import { inUtc } from './times.js';
  * @property {{ windows: { name: string, limit: number, remaining: number }[] }} rateLimit
  * @property {import('./usage-chart.js').Day[]} usage
  * @typedef {{ nodes: Key[], totalCount: number, totalCountRelation: string, pageInfo: { hasNextPage: boolean, endCursor: string } }} Keys
- * @typedef {import('./usage-chart.js').Usage & { apiKey: { id: string, name: string } | null }} Caller
+ * @typedef {import('./usage-chart.js').Usage & { kind: string, apiKey: { id: string, name: string } | null }} Caller
  */
 
 /** An error of the API. */
@@ -67,7 +67,7 @@ export async function listKeys(page) {
 /** @param {number} days @returns {Promise<Caller[]>} */
 export async function topCallers(days) {
   const query = `query TopCallers($days: Int!) {
-    topCallers(days: $days, first: 5) { apiKey { id name } requests refused bans }
+    topCallers(days: $days, first: 5) { kind apiKey { id name } requests refused bans }
   }`;
   return (await run(query, { days })).topCallers;
 }

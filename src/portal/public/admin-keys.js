@@ -43,11 +43,14 @@ export function keyItem(key) {
   </li>`;
 }
 
+/** The names of callers that are counted together. @type {Record<string, string>} */
+const TOGETHER = { USERS: 'Users', ANONYMOUS: 'Without a key' };
+
 /** @param {readonly import('./admin-api.js').Caller[]} callers */
 export function callerItems(callers) {
   const most = Math.max(1, ...callers.map(({ requests }) => requests));
   return callers.map(
-    ({ apiKey, ...used }) => html`<li><strong>${apiKey ? apiKey.name : 'Without a key'}</strong>
+    ({ kind, apiKey, ...used }) => html`<li><strong>${apiKey ? apiKey.name : TOGETHER[kind]}</strong>
       ${meter(used.requests, most)}<span class="soft">${inWords(used)}</span></li>`,
   );
 }
