@@ -156,18 +156,3 @@ test('a subscriber gets the events of the orders that it sees', async () => {
   }
   for (const { client } of clients) client.close();
 });
-
-test("one user's idempotency key means nothing to another", async () => {
-  const headers = { 'idempotency-key': 'order-1' };
-  const first = await ask(gateway, 'POST /store/orders', {
-    body: { quantity: 7 },
-    headers: { 'x-api-key': undefined, ...callers.get('ann'), ...headers },
-  });
-  const second = await ask(gateway, 'POST /store/orders', {
-    body: { quantity: 7 },
-    headers: { 'x-api-key': undefined, ...callers.get('ben'), ...headers },
-  });
-  expect([first.status, second.status]).toEqual([201, 201]);
-  expect(second.json.id).not.toBe(first.json.id);
-  for (const { json } of [first, second]) await gateway.data(`mutation { cancelOrder(id: ${json.id}) { id } }`);
-});

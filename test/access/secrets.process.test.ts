@@ -5,6 +5,7 @@ import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/g
 import { Installation } from '../helper/installation';
 import { socketClient } from '../helper/live';
 import { until } from '../helper/until';
+import { IdentityProvider } from './identity-provider';
 
 /** A key's secret, and every encoding of its hash that could leak. */
 function spellings(whole: string): string[] {
@@ -87,7 +88,10 @@ describe('in the application', () => {
 
 test('the output of the process contains no secret, no hash of a secret, and no header with a key', async () => {
   const database = process.env.TEST_DATABASE_URL ? await createDatabase() : undefined;
+  const provider = await IdentityProvider.start();
   const installation = new Installation({
+    JWT_ISSUER: provider.issuer,
+    JWT_AUDIENCE: 'shop',
     LOG_LEVEL: 'trace',
     NODE_ENV: 'production',
     ADMIN_API_KEY: ADMIN_KEY,
@@ -100,6 +104,15 @@ test('the output of the process contains no secret, no hash of a secret, and no 
   };
   const whole = data.createApiKey.secret;
   const wrong = wrongOf(whole);
+
+  const tokens = [await provider.sign(), await provider.sign({ exp: 1 }), await provider.sign({}, { kid: 'unknown' })];
+  for (const token of tokens) {
+    await running.graphql('{ pets { totalCount } }', { authorization: `Bearer ${token}` });
+    await fetch(`${running.url}/pets?access_token=${token}`, { headers: { connection: 'close' } });
+    const client = socketClient(running.url, { authorization: `Bearer ${token}` });
+    await client.subscribe('{ viewer { user } }').untilOver();
+    client.close();
+  }
 
   const key = { 'x-api-key': whole };
   const bearers = [`Bearer ${whole}`, `Basic ${whole}`].map((authorization) => ({ authorization }));
@@ -131,8 +144,10 @@ test('the output of the process contains no secret, no hash of a secret, and no 
   expect(requests.length).toBeLessThan(95);
   expect(stdout.match(/"method":"WEBSOCKET"/g)?.length).toBeLessThan(3);
   for (const each of [whole, wrong, ADMIN_KEY]) expectNone(each, stdout);
+  for (const token of tokens) for (const part of token.split('.').slice(1)) expect(stdout).not.toContain(part);
   // The first start shows a command with the name of the header, but not with a key.
   expect(stdout.replace(/"First write":.*/, '')).not.toMatch(/x-api-key|authorization/i);
   await installation.remove();
+  await provider.stop();
   await database?.drop();
 });

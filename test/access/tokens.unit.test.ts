@@ -39,6 +39,7 @@ test('accepts a genuine token, whose caller can be computed from iss and sub', a
   const endsAt = (Math.floor(now / 1000) + 330) * 1000;
   expect(await check(await provider.sign())).toEqual({
     id: ANN(),
+    recordedAs: 'users',
     user: ANN(),
     subject: 'ann',
     plan: 'FREE',
@@ -94,7 +95,7 @@ test.each<[what: string, claims: () => JWTPayload, reason: RegExp]>([
 ])('charges a genuine token that is not accepted to a count of its user: %s', async (_what, claims, reason) => {
   expect(await check(await provider.sign(claims()))).toEqual({
     reason: expect.stringMatching(reason),
-    chargedTo: { id: `rejected:${ANN()}`, quota: PLANS.FREE },
+    chargedTo: { id: `rejected:${ANN()}`, recordedAs: 'users', quota: PLANS.FREE },
   });
 });
 
@@ -131,13 +132,15 @@ test.each<[what: string, token: () => Promise<string> | string, reason: RegExp]>
   expect(checked).toEqual({ reason: expect.stringMatching(reason) });
 });
 
-test('does not follow jku, x5u or jwk in the header', async () => {
+test('follows no URL in the header', async () => {
   const evil = await IdentityProvider.start();
   const token = await evil.sign(
     { iss: provider.issuer },
     { jku: `${evil.issuer}/keys`, x5u: evil.issuer, kid: undefined },
   );
   expect(await check(token)).toMatchObject({ reason: expect.stringMatching(/signature/) });
+  const byKeyId = await evil.sign({ iss: provider.issuer }, { kid: `${evil.issuer}/keys` });
+  await expect(check(byKeyId)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(evil.paths).toEqual([]);
   await evil.stop();
 });
