@@ -10,18 +10,22 @@ const PREPARED = 2_000;
  */
 const PREPARED_ONCE = 20_000;
 
-/** The bytes of one workload's requests, prepared before the clock starts. */
-export function prepare(work, port) {
+/**
+ * The bytes of one workload's requests, prepared before the clock starts.
+ * @param credentials the header lines with a key or a token that the requests send in turn
+ */
+export function prepare(work, port, credentials = [`x-api-key: ${API_KEY}`]) {
   const length = work.once ? PREPARED_ONCE : PREPARED;
-  return Array.from({ length }, (_, i) => bytesOf(work, work.request(i), port));
+  const credentialOf = (i) => credentials[i % credentials.length];
+  return Array.from({ length }, (_, i) => bytesOf(work, work.request(i), port, credentialOf(i)));
 }
 
-function bytesOf({ face }, { method, path, body, headers = {} }, port) {
+function bytesOf({ face }, { method, path, body, headers = {} }, port, credential) {
   const head = [
     `${method} ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
     `accept: ${headers.accept ?? accept[face]}`,
-    `x-api-key: ${API_KEY}`,
+    credential,
   ];
   const text = body ? JSON.stringify(body) : '';
   const { accept: _, ...others } = headers;

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { statement } from '../../src/database/statement';
@@ -119,11 +122,25 @@ test('Apollo Client merges pages in its cache, handles errors by code, and gets 
   expect(await seenBy('apollo', { LIMITED_KEY: await limitedKey() })).toEqual(APOLLO_SEES);
 });
 
-test('Apollo Client signs in a user with a token, over HTTP and WebSocket', async () => {
-  expect(await seenBy('sign-in', { TOKEN: await provider.sign({ sub: 'ann' }) })).toEqual({
-    user: 'ann',
-    event: 'CREATED',
-  });
+/** Serves tokens of the user `ann` that are accepted for three seconds more. */
+async function withTokens<T>(run: (environment: { TOKEN_URL: string }) => Promise<T>): Promise<T> {
+  const server = createServer(async (_request, response) => {
+    const token = await provider.sign({ sub: 'ann', exp: Math.floor(Date.now() / 1000) - 27 });
+    response.setHeader('access-control-allow-origin', '*').end(token);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    return await run({ TOKEN_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const USER_SEES = { user: 'ann', event: 'CREATED' };
+
+test('Apollo Client sends the token of a user, and connects again with a new one when it ends', async () => {
+  expect(await withTokens((environment) => seenBy('sign-in', environment))).toEqual(USER_SEES);
 });
 
 /** What the urql client reports. @param names the names of the first two pets. */
@@ -235,4 +252,8 @@ browserTest('the code of the guides for Apollo Client and urql works in Chromium
   expect(await seenInChromium('apollo', { LIMITED_KEY: await limitedKey() })).toEqual(APOLLO_SEES);
   await fillShop(gateway.database);
   expect(await seenInChromium('urql')).toEqual(urqlSees('Rex', 'Bello'));
+});
+
+browserTest('the code of the guide for signing in works in Chromium too', async () => {
+  expect(await withTokens((environment) => seenInChromium('sign-in', environment))).toEqual(USER_SEES);
 });

@@ -10,8 +10,9 @@ export class Browsing {
   private browser: Browser | undefined;
   private opened: Observed[] = [];
 
-  async start(): Promise<void> {
-    this.gateway = await startGateway();
+  /** @param settings the settings of the gateway; by default it has none. */
+  async start(settings?: Record<string, string>): Promise<void> {
+    this.gateway = await startGateway(settings);
     this.url = await this.gateway.listen();
     await emptyDatabase(this.gateway.database);
     await this.gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
@@ -37,10 +38,10 @@ export class Browsing {
   }
 }
 
-/** Starts a gateway and a browser for the tests of this file. */
-export function useBrowsing(): Browsing {
+/** Starts a gateway and a browser for the tests of this file. @param settings makes the settings of the gateway. */
+export function useBrowsing(settings?: () => Promise<Record<string, string>>): Browsing {
   const browsing = new Browsing();
-  beforeAll(() => browsing.start());
+  beforeAll(async () => browsing.start(await settings?.()));
   afterEach(() => browsing.closePages());
   afterAll(() => browsing.stop());
   return browsing;
@@ -48,7 +49,7 @@ export function useBrowsing(): Browsing {
 
 export { browserTest };
 
-/** Enters a key in the field that all pages have. */
+/** Enters a key or token in the field that all pages have. */
 export async function enterKey(page: Page, { whole }: Pick<TestKey, 'whole'>): Promise<void> {
   await page.getByLabel('API key', { exact: true }).fill(whole);
   await page.getByRole('button', { name: 'Use' }).click();

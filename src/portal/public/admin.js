@@ -60,7 +60,8 @@ async function start() {
   if (problem && problem.retryAt < Number.POSITIVE_INFINITY)
     retrying = setTimeout(() => attempt(start), problem.retryAt - Date.now());
   if (!viewer?.scopes.includes('ADMIN')) {
-    const lacks = viewer?.apiKey ? `The key “${viewer.apiKey.name}” does not have the scope ADMIN.` : '';
+    const key = viewer?.apiKey ? `The key “${viewer.apiKey.name}” does not have the scope ADMIN.` : '';
+    const lacks = viewer?.user != null ? 'A token never has the scope ADMIN.' : key;
     say(
       problem?.text ?? (lacks || 'Enter a key with the scope ADMIN. The first start of the gateway shows such a key.'),
       currentKey() ? 'bad' : '',

@@ -1,5 +1,5 @@
 // @ts-check
-import { currentKey } from './key.js';
+import { hasToken, keyHeaders } from './key.js';
 import { inUtc } from './times.js';
 
 /** @typedef {{ name: string, limit: number, remaining: number, resetAt: number }} Window a window of the quota; `resetAt` in milliseconds since the Unix epoch */
@@ -16,15 +16,15 @@ export function onStanding(listener) {
 }
 
 /**
- * Like `fetch`. If a request to this server has no key, adds the key of this tab.
+ * Like `fetch`. If a request to this server has no key or token, adds that of this tab.
  * @param {RequestInfo | URL} url
  * @param {RequestInit} [options]
  */
 export async function call(url, options = {}) {
   const headers = new Headers(options.headers);
   const isHere = new URL(url instanceof Request ? url.url : url, location.href).origin === location.origin;
-  const key = isHere && currentKey();
-  if (key && !headers.has('x-api-key') && !headers.has('authorization')) headers.set('x-api-key', key);
+  if (isHere && !headers.has('x-api-key') && !headers.has('authorization'))
+    for (const [name, value] of Object.entries(keyHeaders())) headers.set(name, value);
   const response = await fetch(url, { ...options, headers });
   showStanding(response.status, response.headers);
   return response;
@@ -54,16 +54,15 @@ export function graphql(query, variables) {
 }
 
 /**
- * @typedef {{ plan: string, scopes: string[], apiKey: { name: string } | null }} Viewer
+ * @typedef {{ plan: string, scopes: string[], user: string | null, apiKey: { name: string } | null }} Viewer
  * @typedef {object} Problem why the gateway does not accept requests of this tab
  * @property {string} title
  * @property {string} text
- * @property {number} retryAt when to try again, in milliseconds since the Unix epoch; infinite for a rejected key
+ * @property {number} retryAt when to try again, in milliseconds since the Unix epoch; infinite for a rejected key or token
  */
 
 /** The title of a problem, by the code of the error. @type {Record<string, string>} */
 const TITLES = {
-  UNAUTHENTICATED: 'Key rejected',
   KEY_BANNED: 'Banned',
   RATE_LIMITED: 'Too many requests',
   SERVICE_UNAVAILABLE: 'Unavailable',
@@ -73,14 +72,14 @@ const TITLES = {
 const RETRY_SECONDS = 5;
 
 /**
- * Queries the caller that the key of this tab identifies. The query uses no quota.
+ * Queries the caller that the key or token of this tab identifies. The query uses no quota.
  * @returns {Promise<{ viewer: Viewer, problem?: undefined } | { viewer?: undefined, problem: Problem }>}
  */
 export async function askViewer() {
   /** @param {string} title @param {string} text @param {number} seconds */
   const failed = (title, text, seconds) => ({ problem: { title, text, retryAt: Date.now() + seconds * 1000 } });
   try {
-    const response = await graphql('{ viewer { plan scopes apiKey { name } } }');
+    const response = await graphql('{ viewer { plan scopes user apiKey { name } } }');
     const { data, errors } = await response.json();
     if (data?.viewer) return { viewer: data.viewer };
     const { message, extensions } = errors[0];
@@ -88,7 +87,9 @@ export async function askViewer() {
     const seconds = response.status === 401 ? Number.POSITIVE_INFINITY : Number(response.headers.get('retry-after'));
     // The page itself shows how long the caller has to wait, and counts down.
     const text = inUtc(message.replace(/ Try again in \d+ seconds?\.$/, ''));
-    return failed(TITLES[extensions.code] ?? 'Rejected', text, seconds || RETRY_SECONDS);
+    const rejected = hasToken() ? 'Token rejected' : 'Key rejected';
+    const title = extensions.code === 'UNAUTHENTICATED' ? rejected : TITLES[extensions.code];
+    return failed(title ?? 'Rejected', text, seconds || RETRY_SECONDS);
   } catch {
     // Also if a proxy responds in place of the gateway, with something else than JSON.
     return failed('No response', 'The server does not respond.', RETRY_SECONDS);

@@ -16,10 +16,10 @@ if (new URLSearchParams(location.search).get('sandbox') === 'unreachable') {
   byId('content').before(reason);
 }
 
-// This is a getter, so that each subscription sends the current key, even if the user has changed the key.
+// This is a getter, so that each subscription sends the current key or token, even if the user has changed it.
 const wsConnectionParams = {
-  get 'x-api-key'() {
-    return currentKey() || undefined;
+  get authorization() {
+    return currentKey() ? `Bearer ${currentKey()}` : undefined;
   },
 };
 const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call, subscriptionUrl: live, wsConnectionParams });

@@ -1,25 +1,39 @@
 // @ts-check
 /**
- * The API key of this tab. The key is kept only in sessionStorage, so other tabs cannot read it, and it is deleted when the
- * tab is closed. It is sent only to this server.
+ * The API key, or the token of an end user, of this tab. It is kept only in sessionStorage, so other tabs cannot read it, and it
+ * is deleted when the tab is closed. It is sent only to this server.
  */
 
 const ITEM = 'petstore-api-key';
 const FORM = /^ps_[0-9a-z]{12}_[0-9A-Za-z]{32}$/;
+/** A JSON Web Token: three parts in base64url, with dots. */
+const TOKEN_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 32;
 
 /** Dispatches the event `change` when the key has changed. */
 export const keyChanges = new EventTarget();
 
-/** @returns {string} the key, or an empty string */
+/** @returns {string} the key or token, or an empty string */
 export function currentKey() {
   return sessionStorage.getItem(ITEM) ?? '';
 }
 
+/** Whether the tab has a token instead of a key. */
+export function hasToken() {
+  return TOKEN_FORM.test(currentKey());
+}
+
+/** @returns {Record<string, string>} the request headers with the key or token; empty without one */
+export function keyHeaders() {
+  const key = currentKey();
+  if (!key) return {};
+  return hasToken() ? { authorization: `Bearer ${key}` } : { 'x-api-key': key };
+}
+
 /**
  * Sets the key of this tab.
- * @param {string} key a full key; an empty string removes the current key
+ * @param {string} key a full key, or a token; an empty string removes the current key
  * @returns {string} what is wrong with the key's format; empty if the key was set
  */
 export function setKey(key) {
@@ -36,7 +50,7 @@ export function setKey(key) {
  * @param {string} key @returns {string} what is wrong with the key's format, as a text for the user; empty if it is valid
  */
 export function faultOf(key) {
-  if (FORM.test(key)) return '';
+  if (FORM.test(key) || TOKEN_FORM.test(key)) return '';
   return `${reasonOf(key)} A key looks like ps_ypcc3ce37j11_…: “ps_”, ${ID_LENGTH} characters, “_”, ${SECRET_LENGTH} characters.`;
 }
 

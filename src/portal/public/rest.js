@@ -1,7 +1,7 @@
 // @ts-check
 import './explorer.js';
 import { showStanding } from './gateway.js';
-import { currentKey, keyChanges } from './key.js';
+import { currentKey, hasToken, keyChanges } from './key.js';
 
 // The script that the page loads before this script defines this global.
 const { SwaggerUIBundle } = /** @type {any} */ (window);
@@ -62,13 +62,14 @@ const ui = SwaggerUIBundle({
   },
 });
 
-let isAuthorized = false;
+/** The security scheme with which Swagger UI sends the key or token. @type {'apiKey' | 'bearer' | undefined} */
+let scheme;
 
-/** Makes Swagger UI send the key of this tab, or no key if the tab has none. */
+/** Makes Swagger UI send the key or token of this tab, or nothing if the tab has none. */
 function authorize() {
+  if (scheme) ui.authActions.logout([scheme]);
   const key = currentKey();
-  if (key) ui.preauthorizeApiKey('apiKey', key);
-  else if (isAuthorized) ui.authActions.logout(['apiKey']);
-  isAuthorized = key !== '';
+  scheme = key ? (hasToken() ? 'bearer' : 'apiKey') : undefined;
+  if (scheme) ui.preauthorizeApiKey(scheme, key);
 }
 keyChanges.addEventListener('change', authorize);

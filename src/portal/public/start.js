@@ -3,8 +3,8 @@ import './key-field.js';
 import { copyButton } from './copy-button.js';
 import { byId, html, render } from './elements.js';
 import { askViewer, call, graphql, onStanding } from './gateway.js';
-import { currentKey, keyChanges } from './key.js';
-import { LANGUAGES, snippetOf } from './snippets.js';
+import { currentKey, hasToken, keyChanges } from './key.js';
+import { KEY, LANGUAGES, snippetOf, TOKEN } from './snippets.js';
 import { spellDuration } from './times.js';
 import { inWords, sumOf, usageChart, windowMeter } from './usage-chart.js';
 
@@ -34,7 +34,8 @@ function showWindows() {
 /** @param {number} wait in milliseconds */
 function waitNote(wait) {
   const next = wait > 0 ? `Next attempt in ${spellDuration(wait)}.` : 'Trying again…';
-  const text = wait === Number.POSITIVE_INFINITY ? 'Enter another key, or forget this key.' : next;
+  const what = hasToken() ? 'token' : 'key';
+  const text = wait === Number.POSITIVE_INFINITY ? `Enter another ${what}, or forget this ${what}.` : next;
   return html`<p class="soft">${text}</p>`;
 }
 
@@ -60,8 +61,9 @@ function say(id, text) {
 }
 
 /** @param {import('./gateway.js').Viewer} viewer */
-function described({ scopes, apiKey }) {
+function described({ scopes, user, apiKey }) {
   const listed = scopes.length ? `scopes: ${scopes.join(', ').toLowerCase()}` : 'no scopes';
+  if (user !== null) return `user “${user}”, ${listed}`;
   return apiKey ? `key “${apiKey.name}”, ${listed}` : `without a key, ${listed}`;
 }
 
@@ -75,7 +77,7 @@ async function showUsage() {
   const days = key && !problem ? await readUsage() : [];
   if (key !== currentKey()) return;
   if (!days) usageShownAt = Number.NEGATIVE_INFINITY;
-  say('usage-sum', days?.length ? inWords(sumOf(days)) : reasonForNoUsage());
+  say('usage-sum', days?.length ? inWords(sumOf(days)) : reasonForNoUsage(days));
   render(byId('usage-chart'), days?.length ? usageChart(days) : []);
 }
 
@@ -89,9 +91,10 @@ async function readUsage() {
   }
 }
 
-function reasonForNoUsage() {
+/** @param {readonly unknown[] | undefined} days */
+function reasonForNoUsage(days) {
   if (problem) return `Not available: ${problem.title.toLowerCase()}.`;
-  return currentKey() ? 'The usage cannot be read.' : 'Usage is counted per key. Enter a key to see its usage.';
+  return days ? 'Usage is counted per key. Enter a key to see its usage.' : 'The usage cannot be read.';
 }
 
 async function showAll() {
@@ -129,7 +132,8 @@ function example() {
 }
 
 function showSnippet() {
-  byId('request').textContent = snippetOf(language, example(), currentKey() !== '');
+  const credential = hasToken() ? TOKEN : currentKey() ? KEY : undefined;
+  byId('request').textContent = snippetOf(language, example(), credential);
   for (const button of requests) button.setAttribute('aria-pressed', String(button === chosen));
   for (const button of byId('languages').children)
     button.setAttribute('aria-pressed', String(button.textContent === language));

@@ -43,7 +43,11 @@ export function openApiDocument(
           name: 'X-API-Key',
           description: 'An API key: `ps_<key id>_<secret>`',
         },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The same API key as a bearer token' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "The same API key, or an end user's token, as a bearer token",
+        },
       },
     },
   };
