@@ -1,7 +1,8 @@
 import { Deadline, Ended } from '../../src/database/deadline';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../../src/database/fair-semaphore';
 
-const work = (caller: string, ms = 60_000) => ({ callerId: caller, deadline: new Deadline(ms) });
+/** By default, work that does not end before all tests of its process. A wait that nothing awaits would fail a later test. */
+const work = (caller: string, ms = 1_000_000_000) => ({ callerId: caller, deadline: new Deadline(ms) });
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const FULL = expect.objectContaining({ code: '53300' });
 
