@@ -1,4 +1,5 @@
 import { Arg, Args, Ctx, Extensions, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Session } from '../database/database';
 import { badInput } from '../errors/errors';
 import { notOfForm } from '../errors/inputs';
 import { requireScope } from '../graphql/admission';
@@ -151,15 +152,21 @@ export class ApiKeyResolver {
     caller: string,
     @Ctx() { session }: Context,
   ) {
+    const [id, windowsOf] = await this.banned(session, caller);
+    return this.keys.liftBan(session, id, () => this.limits.liftBan(id, windowsOf));
+  }
+
+  /** The banned caller, and the key whose windows it uses. @throws ProblemError `BAD_USER_INPUT`. */
+  private async banned(session: Session, caller: string): Promise<[id: string, windowsOf?: string]> {
     if (KEY_ID_FORM.test(caller)) {
       const key = (await this.keys.find(session, [caller])).get(caller);
-      return this.limits.liftBan(caller, key?.sharesQuotaOf ?? undefined);
+      return [caller, key?.sharesQuotaOf ?? undefined];
     }
-    if (USER_ID_FORM.test(caller)) return this.limits.liftBan(caller);
+    if (USER_ID_FORM.test(caller)) return [caller];
     const address = subjectOfAddress(caller);
     if (address === 'unknown')
       throw badInput({ path: 'caller', ...notOfForm("a key id, an IP address or a user's id") });
-    return this.limits.liftBan(address);
+    return [address];
   }
 
   @Weighs(WEIGHTS.statement)

@@ -61,6 +61,7 @@ export class ApiKeyService {
     const row = { ...data, sharesQuotaOf, id: key.id, secretHash: hashSecret(key.secret) };
     const apiKey = await session.transaction(async (tx) => {
       if (sharesQuotaOf !== null) await this.requireQuotaOwner(tx, sharesQuotaOf);
+      await record(tx, 'CREATED', key.id);
       return tx.prisma.apiKey.create({ data: row, ...READ });
     });
     return { apiKey: storedKey(apiKey), secret: formatKey(key) };
@@ -75,6 +76,7 @@ export class ApiKeyService {
       if (!known) throw unknownKey(id);
       if (known.sharesQuotaOf !== null) refuseQuota(input);
       const { sharesQuotaOf: _, ...data } = check(merge(known, input));
+      await record(tx, 'UPDATED', id);
       return tx.prisma.apiKey.update({ where: { id }, data, ...READ });
     });
     this.cache.forget(id);
@@ -111,6 +113,7 @@ export class ApiKeyService {
         previousSecretHash: graceSeconds ? known.secretHash : null,
         previousSecretUntil: graceSeconds ? new Date(now + graceSeconds * 1000) : null,
       };
+      await record(tx, 'ROTATED', id);
       return tx.prisma.apiKey.update({
         where: { id },
         data: { secretHash: hashSecret(secret), ...previous },
@@ -134,10 +137,28 @@ export class ApiKeyService {
       if (!known) throw unknownKey(id);
       requireCurrentSecret(by, known);
       const data = { revokedAt: known.revokedAt ?? new Date() };
+      await record(tx, 'REVOKED', id);
       return tx.prisma.apiKey.update({ where: { id }, data, ...READ });
     });
     this.cache.forget(id);
     return storedKey(revoked);
+  }
+
+  /**
+   * Lifts a ban. The ban is no row of the database: a crash between lifting it and the commit loses its event.
+   * @param caller the banned caller.
+   * @param lift lifts the ban, and returns whether there was one.
+   */
+  async liftBan(session: Session, caller: string, lift: () => Promise<boolean>): Promise<boolean> {
+    const lifted = session.transaction(async (tx) => {
+      await record(tx, 'BAN_LIFTED', caller);
+      if (!(await lift())) throw NOTHING_LIFTED;
+      return true;
+    });
+    return lifted.catch((error: unknown) => {
+      if (error === NOTHING_LIFTED) return false;
+      throw error;
+    });
   }
 
   /** Until when the secret before the last rotation is accepted; `null` if there is none. */
@@ -158,6 +179,18 @@ export class ApiKeyService {
       throw badInput({ path: SHARES, message: 'names a key that itself shares the quota of another key' });
   }
 }
+
+/** The kinds of the events of key administration. */
+export const KEY_EVENT_KINDS = ['CREATED', 'UPDATED', 'ROTATED', 'REVOKED', 'BAN_LIFTED'] as const;
+type KeyEventKind = (typeof KEY_EVENT_KINDS)[number];
+
+/** Writes an event of key administration. @param id the key's id, or the banned caller. */
+function record(tx: Transaction, kind: KeyEventKind, id: string): Promise<void> {
+  return tx.record({ topic: 'api_key', kind, objectId: id });
+}
+
+/** Rolls back the event of a ban that did not exist. */
+const NOTHING_LIFTED = new Error('The caller is not banned.');
 
 const SHARES = 'input.sharesQuotaOf';
 
@@ -325,6 +358,7 @@ export function ensureAdminKey(
     if (known) return undefined;
     const isFirst = given === undefined || !(await tx.prisma.apiKey.findFirst());
     await tx.prisma.apiKey.create({ data: adminKey(key) });
+    await record(tx, 'CREATED', key.id);
     return isFirst ? formatKey(key) : undefined;
   });
 }

@@ -8,11 +8,14 @@ import { KeyCache } from '../access/key-cache';
 import { Tokens } from '../access/tokens';
 import { UsageRecorder } from '../access/usage';
 import { UsageService } from '../access/usage-service';
+import { cleanPeriodically } from '../database/cleaning';
 import type { Change, Database } from '../database/database';
 import { Deadline } from '../database/deadline';
 import { reasonOf } from '../database/failures';
 import { Hub } from '../events/hub';
+import { EventNumbering } from '../events/numbering';
 import { RedisRelay } from '../events/redis-relay';
+import { deleteOldEvents } from '../events/retention';
 import { costLimits } from '../graphql/cost';
 import { type DocumentLimits, Documents } from '../graphql/documents';
 import { Executor } from '../graphql/executor';
@@ -154,7 +157,7 @@ async function compose(
     errorLog,
     exposition: expositionOnMainPort(config, metrics),
   });
-  startCleaning(database, logger, now, opened);
+  startCleaning(config, database, logger, now, opened);
   for (const close of opened) server.addHook('onClose', close);
   const firstAdminKey = async (): Promise<FirstAdminKey | undefined> => {
     if (given !== undefined) return isGivenFirst ? {} : undefined;
@@ -253,10 +256,17 @@ function createExecutor(
   });
 }
 
-/** Deletes expired idempotency responses until the server closes. */
-function startCleaning(database: Database, logger: FastifyBaseLogger, now: () => number, opened: Opened): void {
-  const onError = (error: unknown) => logger.warn({ err: error }, 'expired idempotency responses could not be deleted');
-  opened.push(deleteExpiredResponses(database, { now, onError }));
+/** Deletes expired idempotency responses and old events until the server closes. */
+function startCleaning(
+  { EVENTS_KEPT_DAYS }: Config,
+  database: Database,
+  logger: FastifyBaseLogger,
+  now: () => number,
+  opened: Opened,
+): void {
+  const onError = (error: unknown) => logger.warn({ err: error }, 'expired rows could not be deleted');
+  const deletions = [deleteExpiredResponses(now), deleteOldEvents(EVENTS_KEPT_DAYS, now)];
+  opened.push(cleanPeriodically(database, deletions, { onError }));
 }
 
 /** Opens the recorder of usage, and the service that queries the recorded usage. */
@@ -378,12 +388,14 @@ async function createLimiter(
 
 interface Events {
   readonly hub: Hub;
+  readonly numbering: EventNumbering;
   /** `undefined` without Redis. */
   readonly relay: RedisRelay | undefined;
 }
 
 /**
  * Delivers committed changes to the subscribers of this process, and through Redis to the subscribers of other processes.
+ * Numbers the events of the change feed.
  * @throws Error if Redis rejects this client.
  */
 async function openEvents(
@@ -404,8 +416,10 @@ async function openEvents(
     database.listeners.delete(publish);
     relay?.close();
   });
+  const numbering = new EventNumbering(database);
+  opened.push(() => numbering.stop());
   await relay?.start();
-  return { hub, relay };
+  return { hub, numbering, relay };
 }
 
 async function createRelay(url: string, hub: Hub, { topics }: Domains, logger: FastifyBaseLogger): Promise<RedisRelay> {

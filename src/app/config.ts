@@ -119,6 +119,8 @@ const SETTINGS = {
    * Comma-separated origins whose pages may call the gateway from a browser. By default, pages of all origins may call it.
    */
   CORS_ORIGINS: setting<string[] | undefined>(origins, undefined),
+  /** How many days the events of the change feed are kept. */
+  EVENTS_KEPT_DAYS: setting(integer(1, 3650), 30),
   /** Minimum severity of logged messages. */
   LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
   /** The Node.js environment. `npm start` sets `production`. */

@@ -9,16 +9,16 @@ export interface Statement {
 }
 
 /** Publishes changes to the listeners once the transaction that makes them is committed. */
-export interface ChangePublisher {
+export interface ChangePublisher<Announced = Change> {
   /** Announces a change. A change that is rolled back is never published. */
-  changed(change: Change): void;
+  changed(change: Announced): void;
 }
 
 /**
  * Called with the rows that a single-statement write has returned, even if the caller has stopped waiting. The statement is a
- * transaction of its own, so its changes are announced to `changes`, as those of other transactions to the transaction.
+ * transaction of its own, so it has also written the events of its changes (`recorded-write.ts`).
  */
-export type Written<Row> = (rows: readonly Row[], changes: ChangePublisher) => void;
+export type Written<Row> = (rows: readonly Row[], changes: ChangePublisher<RecordedChange>) => void;
 
 /**
  * Runs statements, either directly on the database or inside a transaction. Services take a session as their first argument,
@@ -53,6 +53,8 @@ export interface Session {
 export interface Transaction extends Session, ChangePublisher {
   /** The Prisma models. */
   readonly prisma: Prisma.TransactionClient;
+  /** Writes an event. The transaction itself writes the events of the changes that are announced to it. */
+  record(event: NewEvent): Promise<void>;
 }
 
 /**
@@ -85,18 +87,45 @@ export interface PoolLoad {
 
 export type ChangeKind = 'CREATED' | 'UPDATED' | 'DELETED';
 
+/** An event of the change feed, to be written in the transaction of the change, after the object is locked. */
+export interface NewEvent {
+  /** The kind of object that has changed, such as `pet`. */
+  readonly topic: string;
+  readonly kind: string;
+  readonly objectId: string;
+  /** The owner of the row, if the rows of its table have owners. Callers that do not see the row do not see the event. */
+  readonly owner?: string | null;
+}
+
+/** What is known about an event once it is written. */
+export interface WrittenEvent {
+  readonly id: bigint;
+  readonly at: Date;
+  readonly requestId: string | null;
+}
+
 /** A change to a row, without the new state of the row. Consumers that need the new state read the row. */
 export interface Change<Row = object> {
   /** The kind of row that has changed, such as `pet`. Clients subscribe to a topic. */
   readonly topic: string;
   readonly kind: ChangeKind;
   readonly id: bigint;
+  /** See {@link NewEvent.owner}. */
+  readonly owner?: string | null;
   /**
    * The previous state of the row. After a deletion, it has all fields. After an update, it has only fields that a filter
    * may test and whose previous value is known.
    */
   readonly before?: Partial<Row>;
+  /**
+   * The event of this change. A transaction writes the event of a change that has none. Published changes have one, except
+   * those of instances of the version before.
+   */
+  readonly event?: WrittenEvent;
 }
+
+/** A change whose event is written. */
+export type RecordedChange = Change & { readonly event: WrittenEvent };
 
 /** Called once for each committed change. Must not throw. */
 export type ChangeListener = (change: Change) => void;

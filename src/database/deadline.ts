@@ -94,4 +94,8 @@ export interface Requester {
   readonly maxStatementBytes?: number;
   /** The visible rows of tables whose rows have owners. Rows without an owner by default. */
   readonly visibility?: Visibility;
+  /** The id of the request, for the events of its changes; `undefined` for statements of the service itself. */
+  readonly requestId?: string;
+  /** The id of the key or end user, for the events of its changes; `undefined` for anonymous callers. */
+  readonly actor?: string;
 }

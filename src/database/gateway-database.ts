@@ -1,6 +1,17 @@
-import type { Change, ChangeListener, Database, PoolLoad, Session, Statement, Transaction, Written } from './database';
+import type {
+  Change,
+  ChangeListener,
+  Database,
+  NewEvent,
+  PoolLoad,
+  Session,
+  Statement,
+  Transaction,
+  Written,
+} from './database';
 import { Deadline, type Requester } from './deadline';
 import type { Prisma } from './generated/client';
+import { type EventRow, eventsStatement } from './recorded-write';
 import { retrying } from './retries';
 import { ALL_ROWS } from './visibility';
 
@@ -54,11 +65,8 @@ export class GatewayDatabase implements Database {
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>, requester = this.requester): Promise<T> {
     return retrying(requester.deadline, () => {
-      const changes: Change[] = [];
-      const publish = () => {
-        for (const change of changes) this.changed(change);
-      };
-      return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, changes)), publish);
+      const events = new TransactionEvents(requester, (change) => this.changed(change));
+      return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, events)), events);
     });
   }
 
@@ -100,8 +108,7 @@ class TransactionSession implements Transaction {
   constructor(
     readonly requester: Requester,
     private readonly open: OpenTransaction,
-    /** Changes to publish after the commit. */
-    private readonly changes: Change[],
+    private readonly events: TransactionEvents,
   ) {}
 
   get prisma(): Prisma.TransactionClient {
@@ -119,11 +126,48 @@ class TransactionSession implements Transaction {
   }
 
   changed(change: Change): void {
-    this.changes.push(change);
+    this.events.add(change);
+  }
+
+  async record(event: NewEvent): Promise<void> {
+    const { statement, values } = eventsStatement(this.requester, [event]);
+    await this.query(statement, values);
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
     return run(this);
+  }
+}
+
+/** The events of a transaction, which are written at its end, and its changes, which are published after its commit. */
+class TransactionEvents implements TransactionEnd {
+  /** Changes whose events are written. */
+  private readonly written: Change[] = [];
+  private readonly unwritten: Change[] = [];
+
+  constructor(
+    private readonly requester: Requester,
+    private readonly publish: ChangeListener,
+  ) {}
+
+  add(change: Change): void {
+    (change.event ? this.written : this.unwritten).push(change);
+  }
+
+  lastStatement() {
+    if (!this.unwritten.length) return undefined;
+    const events = this.unwritten.map(({ id, ...change }) => ({ ...change, objectId: String(id) }));
+    return eventsStatement(this.requester, events);
+  }
+
+  onCommit(rows: readonly EventRow[]): void {
+    for (const change of this.written) this.publish(change);
+    const { requestId = null } = this.requester;
+    const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    for (const [i, { id, at }] of sorted.entries()) {
+      const change = this.unwritten[i];
+      if (change) this.publish({ ...change, event: { id, at, requestId } });
+    }
   }
 }
 
@@ -145,6 +189,17 @@ export interface OpenTransaction {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 }
 
+/** What an engine does at the end of a transaction. */
+export interface TransactionEnd {
+  /** The last statement of the transaction, which is sent together with the commit; `undefined` if there is none. */
+  lastStatement(): Pick<Command<EventRow>, 'statement' | 'values'> | undefined;
+  /**
+   * Called when the commit has succeeded, even if the caller has stopped waiting.
+   * @param rows the rows of the last statement.
+   */
+  onCommit(rows: readonly EventRow[]): void;
+}
+
 /** Runs statements and transactions, each until its deadline. */
 export interface Engine {
   readonly load: PoolLoad;
@@ -152,16 +207,8 @@ export interface Engine {
   readonly prisma: Prisma.TransactionClient;
   /** @throws as {@link Session.query} and {@link Session.write}. */
   run<Row>(requester: Requester, command: Command<Row>): Promise<Row[]>;
-  /**
-   * Runs a transaction once.
-   * @param onCommit called when the commit has succeeded, even if the caller has stopped waiting.
-   * @throws as {@link Session.transaction}.
-   */
-  transact<T>(
-    requester: Requester,
-    run: (transaction: OpenTransaction) => Promise<T>,
-    onCommit: () => void,
-  ): Promise<T>;
+  /** Runs a transaction once. @throws as {@link Session.transaction}. */
+  transact<T>(requester: Requester, run: (transaction: OpenTransaction) => Promise<T>, end: TransactionEnd): Promise<T>;
   /** See {@link Database.canWrite}. */
   canWrite(): Promise<boolean>;
   close(): Promise<void>;

@@ -10,7 +10,7 @@ import { statement } from './statement';
  */
 
 // Arbitrary numbers, which must be the same on all instances. They must differ from 72707369, which migrations use.
-const GLOBAL_LOCKS = { apiKeys: 72707370n, cleaning: 72707372n };
+const GLOBAL_LOCKS = { apiKeys: 72707370n, cleaning: 72707372n, numbering: 72707373n };
 const LOCK = statement('select pg_advisory_xact_lock($1::bigint)::text');
 const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isMine"');
 

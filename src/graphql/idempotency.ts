@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ExecutionResult, type FormattedExecutionResult, print } from 'graphql';
-import type { Session, Transaction } from '../database/database';
+import type { DeleteBatch } from '../database/cleaning';
+import type { Transaction } from '../database/database';
 import { tryLock } from '../database/writing';
 import type { ErrorCode } from '../errors/codes';
 import { badInput, ProblemError, type ProblemSummary, problemOf } from '../errors/errors';
@@ -225,48 +226,10 @@ function tooLarge(): ProblemError {
   );
 }
 
-export interface CleaningOptions {
-  /** Milliseconds since the Unix epoch. */
-  now(): number;
-  /** Called when a round fails. The next round starts on schedule. */
-  onError(error: unknown): void;
-  /** Interval between rounds, in milliseconds. */
-  readonly every?: number;
-}
-
-/** The number of responses deleted in one transaction. It is small, so that locks are short. */
-const BATCH = 500;
-
-/**
- * Periodically deletes expired responses, unless another instance is doing so.
- * @returns a function that stops the deletion after the current batch.
- */
-export function deleteExpiredResponses(
-  session: Session,
-  { now, onError, every = 600_000 }: CleaningOptions,
-): () => Promise<void> {
-  let isStopped = false;
-  let round: Promise<void> | undefined;
-  const deleteBatch = async (transaction: Transaction) => {
-    if (!(await tryLock(transaction, 'cleaning'))) return 0;
+/** Deletes expired responses. @param now milliseconds since the Unix epoch. */
+export function deleteExpiredResponses(now: () => number): DeleteBatch {
+  return async ({ prisma }, limit) => {
     const where = { expiresAt: { lte: new Date(now()) } };
-    const { count } = await transaction.prisma.idempotencyKey.deleteMany({ where, limit: BATCH });
-    return count;
-  };
-  const clean = async () => {
-    while (!isStopped && (await session.transaction(deleteBatch)) === BATCH);
-  };
-  const start = () => {
-    round ??= clean()
-      .catch(onError)
-      .finally(() => {
-        round = undefined;
-      });
-  };
-  const timer = setInterval(start, every).unref();
-  return async () => {
-    isStopped = true;
-    clearInterval(timer);
-    await round;
+    return (await prisma.idempotencyKey.deleteMany({ where, limit })).count;
   };
 }

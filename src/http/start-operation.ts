@@ -35,9 +35,15 @@ export function operationStarter({ database, errorLog, maxStatementBytes }: Star
     const isSafe = method === 'GET' || method === 'HEAD';
     const observer = new Observation(errorLog, requestId);
     incoming.observation = observer;
-    const visibility = visibilityOf(caller);
-    const { id: callerId, address } = caller;
-    const session = database.sessionFor({ callerId, address, deadline, maxStatementBytes, visibility });
+    const session = database.sessionFor({
+      callerId: caller.id,
+      address: caller.address,
+      deadline,
+      maxStatementBytes,
+      visibility: visibilityOf(caller),
+      requestId,
+      actor: caller.keyId ?? caller.user,
+    });
     return { session, caller, meter, requestId, observer, api, isSafe, idempotency, precondition };
   };
 }

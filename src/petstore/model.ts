@@ -22,20 +22,27 @@ export type OrderRow = Omit<Stored<Order>, 'reserved'> & { pet?: PetRow | null }
 /** An inventory entry with the status of its pet, which comes from the table of pets. */
 export type InventoryRow = Stored<Inventory> & Pick<Pet, 'status'> & { pet?: PetRow };
 
-/** The topics of subscriptions, and the type of the rows of each topic. */
-export interface Topics {
+/** The topics of events, and the type of the rows of each topic. */
+interface Topics {
   pet: PetRow;
+  category: CategoryRow;
   order: OrderRow;
   inventory: InventoryRow;
 }
 
-/** Announces a change to the transaction that makes it. Subscribers get the change once the transaction is committed. */
+/**
+ * Announces a change to the transaction that makes it, after the row is locked. The transaction writes the event of the change.
+ * Subscribers get the change once the transaction is committed.
+ */
 export function announceChange<T extends keyof Topics>(
   transaction: ChangePublisher,
-  change: Change<Topics[T]> & { topic: T },
+  change: Change<Topics[T]> & { topic: T } & Owned<Topics[T]>,
 ): void {
   transaction.changed(change);
 }
+
+/** The owner of a row, if rows of this type have owners. */
+type Owned<Row> = Row extends { owner: string | null } ? Pick<Row, 'owner'> : unknown;
 
 const { pets, categories, inventory: stock } = COLUMNS;
 const { reserved: _, ...orders } = COLUMNS.orders;

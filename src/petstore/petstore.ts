@@ -8,7 +8,7 @@ import { PETSTORE_ERRORS } from './errors';
 import { InventoryResolver } from './inventory/inventory-resolver';
 import { INVENTORY_ROUTES } from './inventory/inventory-routes';
 import { InventoryService } from './inventory/inventory-service';
-import { INVENTORY, ORDERS, PETS, TABLES } from './model';
+import { CATEGORIES, INVENTORY, ORDERS, PETS, TABLES } from './model';
 import { NODE_ID, NodeResolver } from './nodes';
 import { OrderResolver } from './orders/order-resolver';
 import { ORDER_ROUTES } from './orders/order-routes';
@@ -35,7 +35,7 @@ export function createPetstore(): Domain {
     errors: PETSTORE_ERRORS,
     idForms: [NODE_ID],
     tables: TABLES,
-    topics: { pet: PETS, order: ORDERS, inventory: INVENTORY } as Domain['topics'],
+    topics: { pet: PETS, category: CATEGORIES, order: ORDERS, inventory: INVENTORY } as Domain['topics'],
     samples: SAMPLES,
     buildSubgraph: async (parts) => (await import('./federation.js')).buildSubgraph(parts),
     descriptions: {

@@ -1,9 +1,9 @@
 import { Arg } from 'type-graphql';
-import type { Session, Statement } from '../database/database';
+import type { Session } from '../database/database';
 import { selectByIds } from '../database/reading/select';
 import { type FieldSelection, NOTHING } from '../database/reading/selection';
 import { columnOrComputed, type Table } from '../database/reading/table';
-import { statement } from '../database/statement';
+import { RecordedWrite, type RecordedWriteSql } from '../database/recorded-write';
 import type { Precondition } from '../errors/errors';
 import { nullable } from '../graphql/directives';
 import type { Written } from './model';
@@ -13,12 +13,18 @@ const VERSION: FieldSelection = { kind: 'fields', fields: new Map([['version', N
 
 /**
  * Returns the statement that inserts a row. It returns the fields of {@link Written} only if they are selected.
- * @param insert SQL that ends with a RETURNING clause.
+ * @param sql the statement without these fields.
  */
-export function insertion<Row>(table: Table<Row>, insert: string): (selection?: FieldSelection) => Statement {
-  const written = FIELDS.map((field) => `${columnOrComputed(table, field).sql} as "${field}"`);
-  const short = statement(insert);
-  const whole = statement(`${insert}, ${written.join(', ')}`);
+export function insertion<Row extends object>(
+  table: Table<never>,
+  sql: RecordedWriteSql,
+): (selection?: FieldSelection) => RecordedWrite<Row & Written> {
+  const written = FIELDS.map((field) => [field, columnOrComputed(table, field).sql]);
+  const short = new RecordedWrite<Row & Written>(sql);
+  const whole = new RecordedWrite<Row & Written>({
+    ...sql,
+    returning: { ...sql.returning, ...Object.fromEntries(written) },
+  });
   return ({ fields, isWhole } = NOTHING) => (isWhole || FIELDS.some((field) => fields.has(field)) ? whole : short);
 }
 

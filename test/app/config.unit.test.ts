@@ -8,6 +8,7 @@ test('the default settings have the documented values', () => {
     WEB_CONCURRENCY: 1,
     DATABASE_URL: undefined,
     DATABASE_POOL_SIZE: 10,
+    EVENTS_KEPT_DAYS: 30,
     GRAPHQL_MAX_TOKENS: 5000,
     GRAPHQL_MAX_DEPTH: 20,
     GRAPHQL_MAX_COST: 50_000,

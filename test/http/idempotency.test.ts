@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanPeriodically } from '../../src/database/cleaning';
 import { statement } from '../../src/database/statement';
 import { tryLock } from '../../src/database/writing';
 import { deleteExpiredResponses } from '../../src/graphql/idempotency';
@@ -297,7 +298,7 @@ describe('after 24 hours', () => {
     const onError = (error: unknown) => {
       throw error;
     };
-    const stop = deleteExpiredResponses(gateway.database, { now: () => now, onError, every: 10 });
+    const stop = cleanPeriodically(gateway.database, [deleteExpiredResponses(() => now)], { onError, every: 10 });
     await work().finally(stop);
   }
 

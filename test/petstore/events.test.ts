@@ -1,4 +1,5 @@
 import type { Change } from '../../src/database/database';
+import { statement } from '../../src/database/statement';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 
@@ -12,12 +13,27 @@ beforeAll(async () => {
 beforeEach(async () => {
   await fillShop(gateway.database);
   await gateway.data('mutation { setInventory(petId: 2, input: { quantity: 10 }) { petId } }');
+  await gateway.database.query(statement('delete from events'), []);
   changes = [];
 });
 afterAll(async () => {
   gateway.database.listeners.delete(listen);
   await gateway.close();
 });
+
+interface Recorded {
+  readonly id: bigint;
+  readonly at: Date;
+  readonly topic: string;
+  readonly kind: string;
+  readonly objectId: string;
+}
+
+const recorded = () =>
+  gateway.database.query<Recorded>(
+    statement('select id, at, topic, kind, object_id as "objectId" from events order by id'),
+    [],
+  );
 
 // Order 1 reserves two units of pet 1. Three units of pet 1 and ten of pet 2 are in stock. Stock of pet 3 is not tracked.
 test.each<[string, ...string[]]>([
@@ -36,19 +52,31 @@ test.each<[string, ...string[]]>([
   ['updateOrder(id: 1, input: { petId: 3 }) { id }', 'inventory UPDATED 1', 'order UPDATED 1'],
   ['updateOrder(id: 1, input: { complete: true }) { id }', 'order UPDATED 1'],
   ['cancelOrder(id: 1) { id }', 'order DELETED 1', 'inventory UPDATED 1'],
-])('the mutation %s publishes its change, and any change of stock that it causes', async (field, ...expected) => {
-  await gateway.data(`mutation { ${field} }`);
-  expect(changes.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`)).toEqual(expected);
-});
+  ['createCategory(input: { name: "Fish" }) { id }', 'category CREATED 3'],
+  ['updateCategory(id: 1, input: {}) { id }', 'category UPDATED 1'],
+  ['a: deletePet(id: 3) { id } b: deleteCategory(id: 2) { id }', 'pet DELETED 3', 'category DELETED 2'],
+  ['adjustInventory(petId: 1, by: -1) { petId }', 'inventory UPDATED 1'],
+])(
+  'the mutation %s publishes and records its change, and any change of stock that it causes',
+  async (field, ...expected) => {
+    await gateway.data(`mutation { ${field} }`);
+    const events = await recorded();
+    expect(changes.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`)).toEqual(expected);
+    expect(events.map(({ topic, kind, objectId }) => `${topic} ${kind} ${objectId}`)).toEqual(expected);
+    expect(changes.map(({ event }) => event)).toEqual(
+      events.map(({ id, at }) => ({ id, at, requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) })),
+    );
+  },
+);
 
-test('rejected changes are not published', async () => {
+test('rejected changes are neither published nor recorded', async () => {
   const { errors } = await gateway.graphql(`mutation {
     a: updateOrder(id: 1, input: { quantity: 100 }) { id }
     b: placeOrder(input: { petId: 1, quantity: 100 }) { id }
     c: deletePet(id: 1) { id }
     d: setInventory(petId: 99, input: { quantity: 1 }) { petId }
   }`);
-  expect([errors.length, changes]).toEqual([4, []]);
+  expect([errors.length, changes, await recorded()]).toEqual([4, [], []]);
 });
 
 test('a deletion is published with the deleted row and the rows that it referred to', async () => {
@@ -68,6 +96,7 @@ test('each of several concurrent changes is published with the state of the row 
   const move = 'mutation ($categoryId: ID) { updatePet(id: 1, input: { categoryId: $categoryId }) { id } }';
   await Promise.all(ids.map((categoryId) => gateway.data(move, { categoryId })));
   const { pet } = await gateway.data<{ pet: { categoryId: string } }>('{ pet(id: 1) { categoryId } }');
-  const before = changes.map((change) => String((change.before as { categoryId: bigint }).categoryId));
+  const moves = changes.filter(({ topic }) => topic === 'pet');
+  const before = moves.map((change) => String((change.before as { categoryId: bigint }).categoryId));
   expect([...before, pet.categoryId].sort()).toEqual(['1', ...ids].sort());
 });

@@ -3,6 +3,7 @@ import { type AccessServices, createAccess } from '../../src/access/access';
 import { selectOne } from '../../src/database/reading/select';
 import type { PageSelection, RowSelection } from '../../src/database/reading/selection';
 import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
+import { RecordedWrite } from '../../src/database/recorded-write';
 import { statement } from '../../src/database/statement';
 import { lockRow, rowLock } from '../../src/database/writing';
 import { ExpectedError, notFound, requireUnchanged } from '../../src/errors/errors';
@@ -73,7 +74,12 @@ export const TOYS: Table<ToyRow> = {
 
 const LOCK = rowLock<StoredToy>(TOYS, 'no key update');
 const RETURNED = 'returning id, name, broken, made_at as "madeAt", box_id as "boxId", owner';
-const INSERT = statement(`insert into toys (name, box_id) values ($1, $2) ${RETURNED}`);
+const INSERT = new RecordedWrite<ToyRow>({
+  insert: 'insert into toys (name, box_id) values ($1, $2)',
+  returning: { id: 'id', name: 'name', broken: 'broken', madeAt: 'made_at', boxId: 'box_id', owner: 'owner' },
+  parameters: 2,
+  events: [{ topic: 'toy', kind: 'CREATED', from: 'written', objectId: 'id', owner: 'owner' }],
+});
 const UPDATE = statement(
   `update toys set name = coalesce($2, name), broken = coalesce($3, broken) where id = $1 ${RETURNED}`,
 );
@@ -188,10 +194,7 @@ class ToyResolver {
     @Ctx() { session }: Context,
   ) {
     const { name } = checkInput(NewToy, input);
-    const [toy] = await session.write<ToyRow>(INSERT, [name, boxId ?? null], ([written], changes) => {
-      if (written) changes.changed({ topic: 'toy', kind: 'CREATED', id: written.id });
-    });
-    return toy;
+    return INSERT.run(session, [name, boxId ?? null]);
   }
 
   @Weighs(WEIGHTS.change)
@@ -208,7 +211,7 @@ class ToyResolver {
       if (before.broken && name !== undefined)
         throw new ExpectedError('TOY_BROKEN', ERRORS.TOY_BROKEN.status, `Toy ${id} is broken.`);
       const [toy] = await tx.write<ToyRow>(UPDATE, [id, name ?? null, broken ?? null]);
-      tx.changed({ topic: 'toy', kind: 'UPDATED', id, before });
+      tx.changed({ topic: 'toy', kind: 'UPDATED', id, owner: before.owner, before });
       return toy;
     });
   }

@@ -3,7 +3,7 @@ import { callInBatch } from '../batch';
 import type { PoolLoad } from '../database';
 import { Deadline, type Requester } from '../deadline';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../fair-semaphore';
-import type { Command, Engine, OpenTransaction, StatementKind } from '../gateway-database';
+import type { Command, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
 import type { PoolBounds } from '../postgres/bounded-pool';
 import { TAKES_WRITES } from '../postgres/postgres-engine';
@@ -74,9 +74,9 @@ export class EmbeddedEngine implements Engine {
   async transact<T>(
     requester: Requester,
     run: (transaction: OpenTransaction) => Promise<T>,
-    onCommit: () => void,
+    end: TransactionEnd,
   ): Promise<T> {
-    return (await this.begin(requester)).run(run, onCommit);
+    return (await this.begin(requester)).run(run, end);
   }
 
   async canWrite(): Promise<boolean> {

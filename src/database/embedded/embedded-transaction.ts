@@ -2,10 +2,11 @@ import type { QueryConfig, ResultBuilder } from 'pg';
 import { callInBatch } from '../batch';
 import type { Statement } from '../database';
 import type { Deadline } from '../deadline';
-import type { OpenTransaction } from '../gateway-database';
+import type { OpenTransaction, TransactionEnd } from '../gateway-database';
 import type { Prisma } from '../generated/client';
 import { exactDate } from '../postgres/prepared-query';
 import type { PrismaConnection, PrismaConnections } from '../postgres/prisma-connection';
+import type { EventRow } from '../recorded-write';
 import { BEGIN } from '../session-settings';
 import { settled } from '../settled';
 import { statement } from '../statement';
@@ -58,8 +59,8 @@ export class EmbeddedTransaction implements OpenTransaction {
   }
 
   /** Runs the transaction. At the deadline it is rolled back even if `run` hangs, since all others wait for its end. */
-  run<T>(run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
-    const running = this.runToEnd(run, onCommit);
+  run<T>(run: (transaction: OpenTransaction) => Promise<T>, end: TransactionEnd): Promise<T> {
+    const running = this.runToEnd(run, end);
     const cut = () => {
       const isDropped = this.flight.drop();
       void this.rollBack();
@@ -68,11 +69,15 @@ export class EmbeddedTransaction implements OpenTransaction {
     return settled(running, this.deadline, () => this.isCommitting, cut);
   }
 
-  async commit(): Promise<void> {
+  /** Sends the last statement and COMMIT. @returns the rows of the last statement. */
+  async commit(end?: TransactionEnd): Promise<EventRow[]> {
     this.checkOpen();
     this.isCommitting = true;
-    const { command } = await this.end('commit');
+    const last = end?.lastStatement();
+    const written = last ? this.query<EventRow>(last.statement, last.values) : [];
+    const [rows, { command }] = await Promise.all([written, this.end('commit')]);
     if (command !== 'COMMIT') throw new Error('A failed statement has rolled the transaction back.');
+    return rows;
   }
 
   async rollBack(): Promise<void> {
@@ -80,11 +85,10 @@ export class EmbeddedTransaction implements OpenTransaction {
     if (!this.isOver) await this.end('rollback').catch(() => undefined);
   }
 
-  private async runToEnd<T>(run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+  private async runToEnd<T>(run: (transaction: OpenTransaction) => Promise<T>, end: TransactionEnd): Promise<T> {
     try {
       const result = await run(this);
-      await this.commit();
-      onCommit();
+      end.onCommit(await this.commit(end));
       return result;
     } catch (error) {
       await this.rollBack();

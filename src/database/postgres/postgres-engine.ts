@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { PoolLoad, Statement } from '../database';
 import type { Requester } from '../deadline';
 import { connectionsOfOneCaller } from '../fair-semaphore';
-import type { Command, Engine, OpenTransaction } from '../gateway-database';
+import type { Command, Engine, OpenTransaction, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
 import { retrying } from '../retries';
 import { settled } from '../settled';
@@ -95,13 +95,13 @@ export class PostgresEngine implements Engine {
   async transact<T>(
     requester: Requester,
     run: (transaction: OpenTransaction) => Promise<T>,
-    onCommit: () => void,
+    end: TransactionEnd,
   ): Promise<T> {
     const { deadline } = requester;
     const client = await this.pool.take(requester);
     const kept = (statement: Statement) => this.kept(statement);
     const transaction = new PostgresTransaction(client, deadline, this.models, kept);
-    return settled(transaction.run(run, onCommit), deadline, () => transaction.isCommitting);
+    return settled(transaction.run(run, end), deadline, () => transaction.isCommitting);
   }
 
   /** Resolves to false on a standby, or if transactions are read-only by default. Rejects if the server does not respond. */

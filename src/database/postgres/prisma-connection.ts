@@ -30,7 +30,7 @@ export class PrismaConnection {
 
 interface ModelTransaction {
   send(config: QueryConfig): Promise<QueryResult>;
-  commit(): Promise<void>;
+  commit(): Promise<unknown>;
   rollBack(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function adapterOn(send: ModelTransaction['send'], begin: () => Promise<M
     return Object.assign(await new PrismaPg(poolOf((config) => transaction.send(config))).connect(), {
       // With `usePhantomQuery`, Prisma sends neither COMMIT nor ROLLBACK.
       options: { usePhantomQuery: true },
-      commit: () => transaction.commit(),
+      commit: async () => void (await transaction.commit()),
       rollback: () => transaction.rollBack(),
     });
   };

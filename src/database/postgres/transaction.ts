@@ -2,8 +2,9 @@ import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Statement } from '../database';
 import type { Deadline } from '../deadline';
 import { failureOf } from '../failures';
-import type { OpenTransaction } from '../gateway-database';
+import type { OpenTransaction, TransactionEnd } from '../gateway-database';
 import type { Prisma } from '../generated/client';
+import type { EventRow } from '../recorded-write';
 import { BEGIN } from '../session-settings';
 import { statement } from '../statement';
 import { connectionOf } from './connection-settings';
@@ -41,11 +42,10 @@ export class PostgresTransaction implements OpenTransaction {
   }
 
   /** Runs the transaction, commits it or rolls it back, and releases the connection. */
-  async run<T>(run: (transaction: OpenTransaction) => Promise<T>, onCommit: () => void): Promise<T> {
+  async run<T>(run: (transaction: OpenTransaction) => Promise<T>, end: TransactionEnd): Promise<T> {
     try {
       const result = await this.begin(run);
-      await this.commit();
-      onCommit();
+      end.onCommit(await this.commit(end));
       return result;
     } catch (error) {
       await this.rollBack();
@@ -59,22 +59,34 @@ export class PostgresTransaction implements OpenTransaction {
 
   /** Sends BEGIN and the first statement in one socket write. This is possible because the connection is pipelined. */
   private begin<T>(run: (transaction: OpenTransaction) => Promise<T>): Promise<T> {
-    const { stream } = connectionOf(this.client);
-    stream.cork();
-    try {
+    return this.inOneWrite(() => {
       // An error of BEGIN can be ignored: it occurs only if the connection is lost, and the next statement then fails, too.
       this.client.query(BEGIN).catch(() => undefined);
       return run(this);
+    });
+  }
+
+  /** Sends the last statement and COMMIT in one socket write. @returns the rows of the last statement. */
+  private async commit(end: TransactionEnd): Promise<EventRow[]> {
+    this.deadline.check();
+    const last = end.lastStatement();
+    const [rows, { command }] = await this.inOneWrite(() => {
+      const written = last ? this.query<EventRow>(last.statement, last.values) : [];
+      this.isCommitting = true;
+      return Promise.all([written, this.client.query('commit')]);
+    });
+    if (command !== 'COMMIT') throw new Error('A failed statement has rolled the transaction back.');
+    return rows;
+  }
+
+  private inOneWrite<T>(send: () => T): T {
+    const { stream } = connectionOf(this.client);
+    stream.cork();
+    try {
+      return send();
     } finally {
       stream.uncork();
     }
-  }
-
-  private async commit(): Promise<void> {
-    this.deadline.check();
-    this.isCommitting = true;
-    const { command } = await this.client.query('commit');
-    if (command !== 'COMMIT') throw new Error('A failed statement has rolled the transaction back.');
   }
 
   private async rollBack(): Promise<void> {

@@ -8,17 +8,18 @@ import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
-import { CATEGORIES, type CategoryRow, LOCK, type Written } from '../model';
+import { announceChange, CATEGORIES, type CategoryRow, LOCK } from '../model';
 import { insertion, withVersion } from '../written-fields';
 
 // As in pets/pet-service.ts, uses a prepared statement, which costs less than Prisma's `create`.
 const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.categories;
 const CATEGORY_ROW = newRow(columns);
-const INSERT_CATEGORY = insertion(
-  CATEGORIES,
-  `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values}) returning ${ID.sql}`,
-);
-type InsertedCategory = Pick<CategoryRow, 'id'> & Written;
+const INSERT_CATEGORY = insertion<Pick<CategoryRow, 'id'>>(CATEGORIES, {
+  insert: `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values})`,
+  returning: { id: ID.sql },
+  parameters: CATEGORY_ROW.fields.length,
+  events: [{ topic: 'category', kind: 'CREATED', from: 'written', objectId: 'id' }],
+});
 
 /** Reads and writes categories, the kinds of pets. */
 export class CategoryService {
@@ -41,8 +42,8 @@ export class CategoryService {
     const { name, description = null } = checkInput(NewCategory, input);
     const category = { name, description };
     const values = CATEGORY_ROW.fields.map((field) => category[field]);
-    const [inserted] = await session.write<InsertedCategory>(INSERT_CATEGORY(selection), values);
-    return { ...(inserted as InsertedCategory), ...category };
+    const inserted = (await INSERT_CATEGORY(selection).run(session, values)) as Pick<CategoryRow, 'id'>;
+    return { ...inserted, ...category };
   }
 
   /** @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND`, `PRECONDITION_FAILED`. */
@@ -58,6 +59,7 @@ export class CategoryService {
       const { name } = await lockCategory(tx, id, precondition);
       // Without a value Prisma would write nothing, so the version would stay.
       const updated = await tx.prisma.category.update({ where: { id }, data: { name, ...data } });
+      announceChange(tx, { topic: 'category', kind: 'UPDATED', id });
       return withVersion<CategoryRow>(tx, CATEGORIES, updated, selection);
     });
   }
@@ -67,6 +69,7 @@ export class CategoryService {
     const write = session.transaction(async (tx) => {
       const category = await lockCategory(tx, id, precondition);
       await tx.prisma.category.delete({ where: { id } });
+      announceChange(tx, { topic: 'category', kind: 'DELETED', id, before: category });
       return category;
     });
     return refusing(write, {

@@ -1,4 +1,4 @@
-import type { Written as OnWritten, Session, Transaction } from '../../database/database';
+import type { Session, Transaction } from '../../database/database';
 import type { Order } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
@@ -10,29 +10,33 @@ import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { exceedsStock, PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
-import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow, type Written } from '../model';
+import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
 import { insertion, withVersion } from '../written-fields';
 
 const NOTHING = { petId: null, quantity: null };
 
 const { id: ID, reserved: RESERVED, createdAt: _, updatedAt: __, ...columns } = COLUMNS.orders;
 const ORDER_ROW = newRow(columns);
-const { petId: OF_PET, quantity: UNITS } = ORDER_ROW.parameters;
+const { petId: OF_PET, quantity: UNITS, owner: OWNER } = ORDER_ROW.parameters;
+type InsertedOrder = Pick<Order, 'id' | 'reserved'>;
 // One statement checks the stock, reduces it and inserts the order. The update locks the inventory row, so a concurrent
 // order for the same pet waits, and then checks the remaining quantity.
-const INSERT_ORDER = insertion(
-  ORDERS,
-  `with taken as (
+const INSERT_ORDER = insertion<InsertedOrder>(ORDERS, {
+  before: `taken as (
   update inventory set quantity = quantity - ${UNITS} where pet_id = ${OF_PET} and quantity >= ${UNITS} returning pet_id
-)
-insert into orders (${ORDER_ROW.names}, reserved)
+)`,
+  insert: `insert into orders (${ORDER_ROW.names}, reserved)
 select ${ORDER_ROW.values}, case when exists (select from taken) then ${UNITS} else 0 end
 where exists (select from taken)
    or ${OF_PET} is null or ${UNITS} is null
-   or not exists (select from inventory where pet_id = ${OF_PET})
-returning ${ID.sql}, ${RESERVED.sql}`,
-);
-type InsertedOrder = Pick<Order, 'id' | 'reserved'> & Written;
+   or not exists (select from inventory where pet_id = ${OF_PET})`,
+  returning: { id: ID.sql, reserved: RESERVED.sql },
+  parameters: ORDER_ROW.fields.length,
+  events: [
+    { topic: 'order', kind: 'CREATED', from: 'written', objectId: 'id', owner: OWNER },
+    { topic: 'inventory', kind: 'UPDATED', from: 'taken', objectId: 'pet_id' },
+  ],
+});
 type OrderData = Pick<Order, keyof typeof columns>;
 
 /** Reads and writes orders. Orders reserve stock. Cancelling an order returns its stock unless the order is complete. */
@@ -64,13 +68,7 @@ export class OrderService {
   ): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NewOrder, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false, owner };
-    const write = insertOrder(session, order, selection, ([placed], changes) => {
-      if (!placed) return;
-      announceChange(changes, { topic: 'order', kind: 'CREATED', id: placed.id });
-      if (petId !== null && placed.reserved > 0)
-        announceChange(changes, { topic: 'inventory', kind: 'UPDATED', id: petId });
-    });
-    const placed = await refusing(write, unknownPet(petId));
+    const placed = await refusing(insertOrder(session, order, selection), unknownPet(petId));
     if (!placed) throw insufficientStock(order, await stockBelow(session, order));
     const { reserved: ___, ...row } = placed;
     return { ...row, ...order };
@@ -106,7 +104,7 @@ export class OrderService {
         omit: { reserved: true },
       });
       const before = { petId: order.petId, complete: order.complete };
-      announceChange(tx, { topic: 'order', kind: 'UPDATED', id, before });
+      announceChange(tx, { topic: 'order', kind: 'UPDATED', id, owner: order.owner, before });
       return withVersion<OrderRow>(tx, ORDERS, updated, selection);
     });
     return refusing(write, unknownPet(data.petId));
@@ -126,7 +124,7 @@ export class OrderService {
     return session.transaction(async (tx) => {
       const { reserved, ...order } = await lockOrder(tx, id, precondition);
       check(order);
-      announceChange(tx, { topic: 'order', kind: 'DELETED', id, before: order });
+      announceChange(tx, { topic: 'order', kind: 'DELETED', id, owner: order.owner, before: order });
       if (reserved > 0 && !order.complete) await moveReservation(tx, { ...order, reserved }, NOTHING);
       await tx.prisma.order.delete({ where: { id } });
       return order;
@@ -196,19 +194,17 @@ function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'
 
 /**
  * Inserts an order. If the pet's stock is tracked, takes the order's units from it.
- * @param announce see {@link Session.write}.
  * @returns `undefined`, without changing anything, if the stock is too small.
  */
 async function insertOrder(
   session: Session,
   order: OrderData,
   selection: FieldSelection | undefined,
-  announce: OnWritten<InsertedOrder>,
 ): Promise<InsertedOrder | undefined> {
   const values = ORDER_ROW.fields.map((field) => order[field]);
-  const insert = () => session.write<InsertedOrder>(INSERT_ORDER(selection), values, announce);
-  const [placed] = await insert();
+  const insert = () => INSERT_ORDER(selection).run(session, values);
+  const placed = await insert();
   // If no order was inserted, the stock may be too small. But the inventory row or the pet may also have been deleted while
   // the statement waited for the lock. Then the second attempt succeeds, or fails because the pet is missing.
-  return placed ?? (await insert())[0];
+  return placed ?? (await insert());
 }

@@ -1,4 +1,4 @@
-import type { Written as OnWritten, Session } from '../../database/database';
+import type { Session } from '../../database/database';
 import type { Pet } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
@@ -9,17 +9,18 @@ import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
-import { announceChange, CATEGORIES, LOCK, PETS, type PetRow, type Written } from '../model';
+import { announceChange, CATEGORIES, LOCK, PETS, type PetRow } from '../model';
 import { insertion, withVersion } from '../written-fields';
 
 // Uses a prepared statement, which costs much less CPU time than Prisma's `create`.
 const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.pets;
 const PET_ROW = newRow(columns);
-const INSERT_PET = insertion(
-  PETS,
-  `insert into pets (${PET_ROW.names}) values (${PET_ROW.values}) returning ${ID.sql}`,
-);
-type InsertedPet = Pick<Pet, 'id'> & Written;
+const INSERT_PET = insertion<Pick<Pet, 'id'>>(PETS, {
+  insert: `insert into pets (${PET_ROW.names}) values (${PET_ROW.values})`,
+  returning: { id: ID.sql },
+  parameters: PET_ROW.fields.length,
+  events: [{ topic: 'pet', kind: 'CREATED', from: 'written', objectId: 'id' }],
+});
 type PetData = Pick<Pet, keyof typeof columns>;
 
 /** Reads and writes pets. */
@@ -103,10 +104,6 @@ export async function withCategory(session: Session, pet: PetRow): Promise<PetRo
   return { ...pet, category: (await selectByIds(session, CATEGORIES, [pet.categoryId])).get(pet.categoryId) };
 }
 
-const announceCreated: OnWritten<InsertedPet> = ([pet], changes) => {
-  if (pet) announceChange(changes, { topic: 'pet', kind: 'CREATED', id: pet.id });
-};
-
 function unknownCategory(id: bigint) {
   return { 'foreign-key': () => unknownReference('input.categoryId', 'Category', id) };
 }
@@ -114,6 +111,6 @@ function unknownCategory(id: bigint) {
 /** Inserts a pet. The foreign key is violated if the category does not exist. */
 async function insertPet(session: Session, pet: PetData, selection?: FieldSelection): Promise<PetRow> {
   const values = PET_ROW.fields.map((field) => pet[field]);
-  const [inserted] = await session.write(INSERT_PET(selection), values, announceCreated);
-  return { ...(inserted as InsertedPet), ...pet };
+  const inserted = (await INSERT_PET(selection).run(session, values)) as Pick<Pet, 'id'>;
+  return { ...inserted, ...pet };
 }

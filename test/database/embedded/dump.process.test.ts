@@ -14,7 +14,7 @@ import { type Ending, quick } from '../../helper/process';
 
 /** Text that a line-based or naive SQL parser would split or change. */
 const NAME = `it's a "name"; \\ -- '';\nINSERT INTO x;\r\n\u2028 \u{1f431} $$ {,} é`;
-const TABLES = ['_prisma_migrations', 'categories', 'pets', 'orders', 'inventory', 'api_keys'];
+const TABLES = ['_prisma_migrations', 'categories', 'pets', 'orders', 'inventory', 'api_keys', 'events', 'last_event'];
 
 /** A store with more rows than one page of a table. */
 const ROWS = [
@@ -22,6 +22,8 @@ const ROWS = [
   "insert into pets (name, status, category_id) select 'Pet ' || i, 'pending', 1 + i % 9 from generate_series(1, 300) as i",
   'insert into inventory (pet_id, quantity) select id, id from pets where id % 2 = 0',
   'insert into orders (pet_id, quantity, ship_date) select id, 2, now() from pets where id % 2 = 0',
+  "insert into events (position, topic, kind, object_id) select nullif(i, 300), 'pet', 'CREATED', i from generate_series(1, 300) as i",
+  'update last_event set position = 299, id = 299, at = (select at from events where id = 299)',
 ];
 
 let directory: string;

@@ -1,0 +1,88 @@
+import type { Database } from '../database/database';
+import { statement } from '../database/statement';
+import { lock } from '../database/writing';
+
+/** The number of events numbered in one transaction. It is bounded, so that other instances do not wait long for the lock. */
+const BATCH = 5_000;
+
+// The order of ids is the order of the events of each object, since an id is drawn under the lock of the object. The ids are
+// collected in an array, so that the planner finds each event by its id, however many it expects.
+const NUMBER = statement(`with numbered as (
+  update events set position = last_event.position + new.number
+  from last_event, unnest(array(select id from events where position is null order by id limit ${BATCH}))
+    with ordinality as new(id, number)
+  where events.id = new.id
+  returning events.position, events.id, events.at
+), newest as (
+  select position, id, at from numbered order by position desc limit 1
+), moved as (
+  update last_event set position = newest.position, id = newest.id, at = newest.at from newest
+)
+select count(*)::int as count from numbered`);
+
+/** How often new events are looked for while nobody reads the feed, in milliseconds. A later reader then waits only shortly. */
+const IDLE_MS = 10_000;
+
+const ANY_NEW = statement('select exists (select from events where position is null) as "isAny"');
+
+/**
+ * Gives positions to committed events. Ids do not order events by their commits, so a reader that went by ids would miss an
+ * event that is committed later than one with a higher id. Positions are given after the commit, by one transaction at a time
+ * across all instances. So no event appears behind a reader, and nothing waits for transactions that are still open.
+ */
+export class EventNumbering {
+  private running: Promise<void> | undefined;
+  /** Starts when `running` has ended. */
+  private next: Promise<void> | undefined;
+
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly database: Database,
+    everyMs = IDLE_MS,
+  ) {
+    // A failure is reported to the readers that need the positions.
+    this.timer = setInterval(() => this.run().catch(() => undefined), everyMs).unref();
+  }
+
+  /** Numbers all events that were committed before the call, by this or another instance. Calls at the same time share their work. */
+  run(): Promise<void> {
+    if (!this.running) return this.next ?? this.start();
+    // The transaction that is running may have looked for events before this call.
+    this.next ??= this.running.then(
+      () => this.start(),
+      () => this.start(),
+    );
+    return this.next;
+  }
+
+  /** Waits for a running numbering. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.running?.catch(() => undefined);
+  }
+
+  private start(): Promise<void> {
+    this.next = undefined;
+    const started = this.numberAll().finally(() => {
+      if (this.running === started) this.running = undefined;
+    });
+    this.running = started;
+    return started;
+  }
+
+  private async numberAll(): Promise<void> {
+    const [found] = await this.database.query<{ isAny: boolean }>(ANY_NEW, [], true);
+    if (!found?.isAny) return;
+    while ((await this.numberBatch()) === BATCH);
+  }
+
+  private numberBatch(): Promise<number> {
+    return this.database.transaction(async (transaction) => {
+      // A statement of its own: what the next statement sees must be taken after the lock.
+      await lock(transaction, 'numbering');
+      const [numbered] = await transaction.query<{ count: number }>(NUMBER, []);
+      return numbered?.count ?? 0;
+    });
+  }
+}
