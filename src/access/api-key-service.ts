@@ -74,7 +74,7 @@ export class ApiKeyService {
       await lock(tx, 'apiKeys');
       const known = await tx.prisma.apiKey.findUnique({ where: { id }, omit: READ.omit });
       if (!known) throw unknownKey(id);
-      if (known.sharesQuotaOf !== null) refuseQuota(input);
+      if (known.sharesQuotaOf !== null) rejectQuota(input);
       const { sharesQuotaOf: _, ...data } = check(merge(known, input));
       await record(tx, 'UPDATED', id);
       return tx.prisma.apiKey.update({ where: { id }, data, ...READ });
@@ -209,7 +209,7 @@ function requireCurrentSecret({ keyId, secretHash }: Account, key: Pick<ApiKey, 
 }
 
 /** @throws ProblemError `BAD_USER_INPUT` if an update sets the quota of a key that shares another key's quota. */
-function refuseQuota(input: ApiKeyUpdate): void {
+function rejectQuota(input: ApiKeyUpdate): void {
   const checks = new Checks();
   for (const field of ['plan', 'perMinute', 'perDay'] as const)
     if (input[field] != null)

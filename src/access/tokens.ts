@@ -98,12 +98,12 @@ export class Tokens {
       payload = await this.payloadOf(token);
     } catch (error) {
       if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
-        return this.refuse(hash, error.payload, claimFault(error));
+        return this.reject(hash, error.payload, claimFault(error));
       if (error instanceof errors.JOSEError) return new Rejection(tokenFault(error));
       throw error;
     }
     if (typeof payload.sub !== 'string' || !payload.sub) return new Rejection(claimReason('sub'));
-    if (!this.isAudience(payload)) return this.refuse(hash, payload, 'The token is for another audience.');
+    if (!this.isAudience(payload)) return this.reject(hash, payload, 'The token is for another audience.');
     const expiresAt = (Number(payload.exp) + TOLERANCE) * 1000;
     const { plan } = this.options;
     const user = { ...userCaller(this.idOf(payload.sub), payload.sub, plan, this.scopesOf(payload)), expiresAt };
@@ -147,7 +147,7 @@ export class Tokens {
   }
 
   /** Rejects a token with a valid signature. */
-  private refuse(hash: string, { iss, sub }: JWTPayload, reason: string): Rejection {
+  private reject(hash: string, { iss, sub }: JWTPayload, reason: string): Rejection {
     if (iss !== this.options.issuer || typeof sub !== 'string' || !sub) return new Rejection(reason);
     const chargedTo = { id: `rejected:${this.idOf(sub)}`, recordedAs: USERS, quota: PLANS[this.options.plan] };
     const rejection = new Rejection(reason, chargedTo);

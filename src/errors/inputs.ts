@@ -308,12 +308,12 @@ export function variableErrors(
     const takers = new Set(places.flatMap(({ element }) => element ?? []));
     const value = variables[name];
     const misfits = typeErrors(inputType, value, root, holders);
-    const refused = new Set(misfits.map((misfit) => misfit.path));
+    const misfitPaths = new Set(misfits.map((misfit) => misfit.path));
     const broken = [
       ...[...takers].flatMap((element) => ruleErrors(element, value, root)),
       ...innerRuleErrors(inputType, value, root),
     ];
-    return [...misfits, ...broken.filter((fault) => !refused.has(fault.path))];
+    return [...misfits, ...broken.filter((fault) => !misfitPaths.has(fault.path))];
   });
   return details.slice(0, MAX_ERRORS);
 }

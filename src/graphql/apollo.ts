@@ -18,7 +18,7 @@ import { type Documents, hashOf, reworded } from './documents';
 import type { Executor } from './executor';
 import { headersOf } from './idempotency';
 import { serialize } from './json-text';
-import { extensionsOf, type Outcome, refusal, refuseDocument } from './outcome';
+import { extensionsOf, type Outcome, rejectDocument, rejectOperation } from './outcome';
 
 /**
  * Creates the Apollo Server for GraphQL operations over HTTP. It reads the request, stores persisted queries, prevents CSRF,
@@ -70,14 +70,14 @@ function executionPlugin(executor: Executor, documents: Documents): ApolloServer
   const run = async (resolved: Resolved): Promise<Outcome> => {
     const { document, request, contextValue } = resolved;
     const errors = errorsOf(resolved);
-    if (errors.length) return refuseDocument(errors, contextValue);
-    const refused = documents.refuse(document, contextValue.caller);
-    if (refused) return refuseDocument([refused], contextValue);
+    if (errors.length) return rejectDocument(errors, contextValue);
+    const rejection = documents.rejectionOf(document, contextValue.caller);
+    if (rejection) return rejectDocument([rejection], contextValue);
     try {
       return await executor.run(document, request.operationName, request.variables ?? {}, contextValue);
     } catch (error) {
       // Apollo Server's own response to an unexpected error would lack the request id.
-      return refusal(error, { request: contextValue });
+      return rejectOperation(error, { request: contextValue });
     }
   };
   const listener: GraphQLRequestListener<OperationRequest> = {

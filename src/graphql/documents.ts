@@ -164,7 +164,7 @@ export class Documents {
    * callers may run documents that use no quota.
    * @returns the error, or `undefined`.
    */
-  refuse(document: DocumentNode, { scopes }: Caller): GraphQLError | undefined {
+  rejectionOf(document: DocumentNode, { scopes }: Caller): GraphQLError | undefined {
     if (!this.onlyTrusted || scopes.has('ADMIN') || this.trusted?.lists(document)) return undefined;
     return isFreeOfQuota(this.schema, document) ? undefined : NOT_IN_SAFELIST;
   }
@@ -183,7 +183,8 @@ export class Documents {
   async waitToRead(text: string, requester: Requester, meter: Meter): Promise<void> {
     if (text.length > MAX_UNPAID && !isUsualIntrospection(text)) {
       const { verdict, inForce } = await meter.peek();
-      const rejection = verdict === 'allowed' && inForce.remaining ? undefined : limitError(await meter.charge(1));
+      const rejection =
+        verdict === 'allowed' && inForce.remaining ? undefined : limitError(await meter.charge('counted'));
       if (rejection) throw rejection;
     }
     try {

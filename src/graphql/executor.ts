@@ -25,7 +25,7 @@ import { IntrospectionAnswers } from './introspection-answers';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, OperationCache } from './operation';
 import type { OperationQueue, Release } from './operation-queue';
-import { bounded, type Outcome, outcomeOf, refusal, responseBody } from './outcome';
+import { bounded, type Outcome, outcomeOf, rejectOperation, responseBody } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { Uses } from './uses';
 
@@ -82,7 +82,7 @@ export class Executor {
     request: OperationRequest,
   ): Promise<Outcome> {
     const operation = this.operations.find(document, operationName);
-    return operation ? this.perform(operation, variables, request) : this.refuseName(operationName, request);
+    return operation ? this.perform(operation, variables, request) : this.rejectName(operationName, request);
   }
 
   /**
@@ -98,7 +98,7 @@ export class Executor {
     onOver: (ended: RunningSubscription) => void,
   ): Promise<RunningSubscription | Outcome> {
     const operation = this.operations.find(document, operationName);
-    if (!operation) return this.refuseName(operationName, request);
+    if (!operation) return this.rejectName(operationName, request);
     const analysed = this.analyse(operation, sent, request);
     let admitted: Admitted;
     try {
@@ -115,13 +115,13 @@ export class Executor {
       variableValues: sent,
       contextValue: context,
     });
-    if (!(Symbol.asyncIterator in source)) return refusal(source.errors?.[0], admitted);
+    if (!(Symbol.asyncIterator in source)) return rejectOperation(source.errors?.[0], admitted);
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
     const { reason } = request.session.requester.deadline;
     if (reason) {
       // The client has left, or has got an error because the start took too long. It would never end the subscription.
       await events.return?.();
-      return refusal(reason, admitted);
+      return rejectOperation(reason, admitted);
     }
     const { id: callerId, address } = request.caller;
     const work = {
@@ -138,7 +138,7 @@ export class Executor {
       });
       const onProblem = (problem: unknown) => {
         if (problem instanceof TooSlow) throw problem;
-        return refusal(problem, admitted).body;
+        return rejectOperation(problem, admitted).body;
       };
       return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
     };
@@ -154,7 +154,7 @@ export class Executor {
     const { kind } = operation;
     const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
     const analysed = this.analyse(operation, sent, request);
-    if (kind === 'mutation' && request.isSafe) return refusal(NOT_BY_GET, analysed);
+    if (kind === 'mutation' && request.isSafe) return rejectOperation(NOT_BY_GET, analysed);
     let admitted: Admitted;
     try {
       admitted = admit(analysed, sent, this.options.costs);
@@ -162,14 +162,14 @@ export class Executor {
       const outcome = rejected(problem, analysed);
       return isIdempotent ? { ...outcome, replayed: false } : outcome;
     }
-    if (kind === 'subscription') return refusal(NEEDS_STREAM, admitted);
+    if (kind === 'subscription') return rejectOperation(NEEDS_STREAM, admitted);
     let release: Release;
     try {
       const entered = this.enter(admitted);
       release = entered instanceof Promise ? await entered : entered;
     } catch (problem) {
       await request.meter.waive();
-      return refusal(problem, admitted);
+      return rejectOperation(problem, admitted);
     }
     try {
       return await (isIdempotent ? this.executeIdempotently(admitted, sent) : this.execute(admitted, sent));
@@ -199,9 +199,9 @@ export class Executor {
       const rejection =
         request.meter.chargeError ??
         result.errors?.find(({ originalError }) => originalError instanceof OperationRejection);
-      return rejection ? refusal(rejection, admitted) : outcomeOf(result, admitted);
+      return rejection ? rejectOperation(rejection, admitted) : outcomeOf(result, admitted);
     } catch (problem) {
-      return refusal(problem, admitted);
+      return rejectOperation(problem, admitted);
     }
   }
 
@@ -255,17 +255,17 @@ export class Executor {
     return analysed;
   }
 
-  private async refuseName(name: string | null | undefined, request: OperationRequest): Promise<Outcome> {
+  private async rejectName(name: string | null | undefined, request: OperationRequest): Promise<Outcome> {
     const message = name
       ? `The document has no operation named "${name}".`
       : 'The document has more than one operation: operationName must say which to run.';
-    return refusal(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
+    return rejectOperation(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
   }
 }
 
 /** The response to an operation that was not admitted. @throws errors other than rejections. */
 function rejected(problem: unknown, analysed: Analysed): Outcome {
-  if (problem instanceof ProblemError) return refusal(problem, analysed);
+  if (problem instanceof ProblemError) return rejectOperation(problem, analysed);
   throw problem;
 }
 

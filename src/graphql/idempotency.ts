@@ -6,7 +6,7 @@ import { tryLock } from '../database/writing';
 import type { ErrorCode } from '../errors/codes';
 import { badInput, ProblemError, type ProblemSummary, problemOf } from '../errors/errors';
 import type { Admitted } from './admission';
-import { type Outcome, outcomeOf, refusal } from './outcome';
+import { type Outcome, outcomeOf, rejectOperation } from './outcome';
 
 /** The request header with the idempotency key. */
 export const IDEMPOTENCY_KEY = 'idempotency-key';
@@ -96,7 +96,7 @@ export class IdempotentMutations {
           request.observer.onProblem(extensions as unknown as ProblemSummary);
       return { status: 200, stability, ...answered };
     } catch (error) {
-      return { ...refusal(error, mutation), replayed: false };
+      return { ...rejectOperation(error, mutation), replayed: false };
     }
   }
 
@@ -157,14 +157,14 @@ function claimOf({ request, operation, analysis, variables }: Admitted): Claim {
   const { header = '', operationId: prepared } = request.idempotency ?? {};
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
   const key = token ?? quoted?.replace(/\\(.)/g, '$1');
-  if (key === undefined) throw refusedKey(RULE);
+  if (key === undefined) throw invalidKey(RULE);
   // The secrets from `createApiKey` and `rotateApiKey` must never be stored. Other ADMIN mutations are safe to retry without
   // a key.
   const isStored = analysis.root.fields.every(({ field }) => !field.extensions.isNeverStored);
   if (analysis.scopes.has('ADMIN') || !isStored)
-    throw refusedKey('is not accepted by operations on API keys: their responses are never stored');
+    throw invalidKey('is not accepted by operations on API keys: their responses are never stored');
   if (analysis.countedFields > 1)
-    throw refusedKey(`is accepted only by mutations with one root field; this operation has ${analysis.countedFields}`);
+    throw invalidKey(`is accepted only by mutations with one root field; this operation has ${analysis.countedFields}`);
   const text = prepared ?? print(operation.document);
   return { caller: request.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
 }
@@ -215,7 +215,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function refusedKey(message: string): ProblemError {
+function invalidKey(message: string): ProblemError {
   return badInput({ path: 'Idempotency-Key', message });
 }
 

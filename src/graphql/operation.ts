@@ -85,12 +85,12 @@ export class Operation implements OperationSource {
     if (!coerced || this.positioned.some((variable) => isMisplaced(variable, coerced))) return undefined;
     for (const { variable } of definitions) {
       const name = variable.name.value;
-      if (coerced[name] === null && this.refusesNull(name)) return undefined;
+      if (coerced[name] === null && this.rejectsNull(name)) return undefined;
     }
     return coerced;
   }
 
-  private refusesNull(variable: string): boolean {
+  private rejectsNull(variable: string): boolean {
     this.withoutNull ??= variablesWithoutNull(this);
     return this.withoutNull.has(variable);
   }

@@ -43,15 +43,15 @@ export function outcomeOf(result: ExecutionResult, context: ResponseContext & Co
 }
 
 /**
- * The body of a response or of an event, without the cost. {@link outcomeOf} adds the cost to responses. Events report no cost,
+ * Reports the errors to the observer. @returns the body of a response or of an event, without the cost. {@link outcomeOf} adds the cost to responses. Events report no cost,
  * since a subscription is charged when it starts.
  */
 export function responseBody({ errors, data }: ExecutionResult, { request }: ResponseContext): Body {
   return errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
 }
 
-/** The response to a rejected operation: no data, and the status of the error. */
-export function refusal(error: unknown, { request, stability }: ResponseContext): Outcome {
+/** Reports the error to the observer. @returns the response to a rejected operation: no data, and the status of the error. */
+export function rejectOperation(error: unknown, { request, stability }: ResponseContext): Outcome {
   const problem = report(error, request);
   return {
     status: problem.status,
@@ -89,8 +89,8 @@ function errorSize({ message, path }: GraphQLError): number {
   return 300 + 2 * sizeOf(message) + sizeOf(path);
 }
 
-/** The response to a document that may not run, with the status of its first error. */
-export function refuseDocument(faults: readonly GraphQLError[], request: OperationRequest): Outcome {
+/** Reports the errors to the observer. @returns the response to a document that may not run, with the status of its first error. */
+export function rejectDocument(faults: readonly GraphQLError[], request: OperationRequest): Outcome {
   const errors = faults.map((fault) => present(fault, request));
   return { status: Number(errors[0]?.extensions?.status), body: { errors } };
 }

@@ -3,7 +3,7 @@ import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/feed';
 import type { StabilityLevel } from './directives';
 import type { Computation } from './event-results';
-import { type ResponseContext, refusal } from './outcome';
+import { type ResponseContext, rejectOperation } from './outcome';
 
 type Answer = IteratorResult<FormattedExecutionResult, undefined>;
 
@@ -73,7 +73,9 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     if (this.isOver) return OVER;
     this.finish();
     void this.events.return?.();
-    return this.lastWord === undefined ? OVER : { value: refusal(this.lastWord, this.context).body, done: false };
+    return this.lastWord === undefined
+      ? OVER
+      : { value: rejectOperation(this.lastWord, this.context).body, done: false };
   }
 
   async return(): Promise<Answer> {

@@ -81,7 +81,7 @@ function idScalar(name: string, forms: readonly IdForm[]): GraphQLScalarType<Any
   const descriptions = forms.map(({ description }) => description).join(', and ');
   const parseId = (value: unknown): AnyId => {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) return parseNumber(value);
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return refuse(INT64);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return reject(INT64);
     const text = String(value);
     if (DECIMAL.test(text)) {
       const id = BigInt(text);
@@ -100,16 +100,16 @@ function idScalar(name: string, forms: readonly IdForm[]): GraphQLScalarType<Any
     serialize: (value) => String(value),
     parseValue: parseId,
     parseLiteral: literal((node) =>
-      node.kind === Kind.STRING || node.kind === Kind.INT ? parseId(node.value) : refuse(INT64),
+      node.kind === Kind.STRING || node.kind === Kind.INT ? parseId(node.value) : reject(INT64),
     ),
   });
 }
 
 /** A JSON number beyond 2^53 may have been rounded by the parser. */
 function parseNumber(value: number): Malformed {
-  if (!Number.isInteger(value)) return refuse(INT64);
+  if (!Number.isInteger(value)) return reject(INT64);
   return Math.abs(value) < Number(MAX_INT64)
-    ? refuse(`${INT64}; send integers above 2^53 as strings`)
+    ? reject(`${INT64}; send integers above 2^53 as strings`)
     : new Malformed(String(BigInt(value)));
 }
 
@@ -196,13 +196,13 @@ function parseDate(parse: () => unknown): Date {
   try {
     return parse() as Date;
   } catch {
-    return refuse('must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00Z');
+    return reject('must be a real date-time of RFC 3339 with an offset, such as 2026-11-21T09:30:00Z');
   }
 }
 
 function bounded(date: Date): Date {
   const year = date.getUTCFullYear();
-  return year >= 1 && year <= 9999 ? date : refuse('must be in the years 1 to 9999');
+  return year >= 1 && year <= 9999 ? date : reject('must be in the years 1 to 9999');
 }
 
 /** A `parseLiteral` whose errors carry the location of the rejected literal. */
@@ -219,6 +219,6 @@ function literal<T>(read: (node: ValueNode) => T): (node: ValueNode) => T {
 
 const BAD = 'BAD_USER_INPUT';
 
-function refuse(message: string): never {
+function reject(message: string): never {
   throw new GraphQLError(message, { extensions: { code: BAD, fault: { message, rule: 'TYPE' } satisfies Fault } });
 }

@@ -89,18 +89,18 @@ function operationsOf(text: string): readonly Listed[] {
 }
 
 function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bounds): DocumentNode {
-  const refuse = (reason: string) => new Error(`${type} ${name} (${id}): ${reason}`);
+  const invalid = (reason: string) => new Error(`${type} ${name} (${id}): ${reason}`);
   const document = new Documents(schema, limits).read(body);
-  if (!('kind' in document)) throw refuse(String(document[0]?.message));
+  if (!('kind' in document)) throw invalid(String(document[0]?.message));
   const operation = getOperationAST(document);
   if (operation?.name?.value !== name || operation.operation !== type)
-    throw refuse('its body is not a single operation of this type and name');
+    throw invalid('its body is not a single operation of this type and name');
   const listed = new Operation(schema, document, operation);
   const analysis = listed.analysisFor(undefined);
   try {
     if (analysis) requireCost(listed, analysis, leastVariables(operation), costs);
   } catch (problem) {
-    throw refuse((problem as Error).message);
+    throw invalid((problem as Error).message);
   }
   return document;
 }

@@ -36,8 +36,10 @@ export function rejectEarly(requests: RequestsInProgress, limits: Limiter): onRe
  * check bans when the response is charged.
  */
 function isSubjectToBans(request: FastifyRequest): boolean {
-  const { route, keyProblem, isShed, method } = request;
-  return !route.metering && keyProblem === undefined && !isShed && method !== 'OPTIONS' && !route.ignoresBan?.(request);
+  const { route, keyProblem, isOverloaded, method } = request;
+  return (
+    !route.metering && keyProblem === undefined && !isOverloaded && method !== 'OPTIONS' && !route.ignoresBan?.(request)
+  );
 }
 
 function sendBan(request: FastifyRequest, reply: FastifyReply, ban: LimitStatus, requests: RequestsInProgress): void {
@@ -65,9 +67,9 @@ function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: Requ
     return;
   }
   const holder = isUnidentified(request) ? { id: UNIDENTIFIED + caller.id } : caller;
-  const rejection = requests.countForCaller(slot, holder, request.isShed);
+  const rejection = requests.countForCaller(slot, holder, request.isOverloaded);
   if (rejection) {
-    request.isShed = true;
+    request.meter.waive();
     throw rejection;
   }
   if (keyProblem !== undefined && !metering) throw keyProblem;

@@ -109,7 +109,7 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
     const { metering, isPublic } = request.route;
     // During overload no keys are looked up. The exception is `/metrics`, which requires a key and is served even during
     // overload.
-    const isChecked = !isPublic && (!request.isShed || metering === 'unmetered');
+    const isChecked = !isPublic && (!request.isOverloaded || metering === 'unmetered');
     const recognised = isChecked ? recognise(request, key) : undefined;
     if (recognised && !(recognised instanceof Promise || recognised instanceof Rejection)) {
       identify(request, recognised);
@@ -137,7 +137,7 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
  * @returns the error for the response.
  */
 export async function rejectKey(meter: Meter, reason: string): Promise<Error> {
-  return limitError(await meter.charge(1)) ?? new ProblemError('UNAUTHENTICATED', reason);
+  return limitError(await meter.charge('counted')) ?? new ProblemError('UNAUTHENTICATED', reason);
 }
 
 /**

@@ -78,7 +78,7 @@ export function answerParserErrors(options: ParserErrorOptions) {
     }
     answered.set(socket, socket.bytesRead + MAX_DISCARDED);
     const meter = request?.meter ?? meterOf(socket);
-    const limitStatus = await meter.charge(1);
+    const limitStatus = await meter.charge('counted');
     const problem = limitError(limitStatus) ?? problemOf(error);
     const requestId = request?.id ?? randomUUID();
     write(socket, problem, requestId, {

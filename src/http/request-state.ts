@@ -17,11 +17,8 @@ declare module 'fastify' {
     deadline: Deadline;
     /** The promise of the route's handler, which may still run after the request has ended. */
     handlerDone: Promise<unknown> | undefined;
-    /**
-     * Whether the request is rejected by load shedding. If so, its key is not looked up, and it counts towards no quota and
-     * no ban.
-     */
-    isShed: boolean;
+    /** Whether the service was overloaded when the request arrived. If so, no key is looked up, and most routes reject it. */
+    isOverloaded: boolean;
     caller: Caller;
     meter: Meter;
     /**
@@ -62,7 +59,7 @@ export const REQUEST_STATE = [
   'slot',
   'deadline',
   'handlerDone',
-  'isShed',
+  'isOverloaded',
   'caller',
   'meter',
   'keyProblem',

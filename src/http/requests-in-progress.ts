@@ -172,7 +172,7 @@ export class RequestsInProgress {
     connection.latest = request;
     request.deadline = new Deadline(this.limitMs);
     request.slot = this.take(reply);
-    request.isShed = this.isOverloaded;
+    request.isOverloaded = this.isOverloaded;
     return true;
   }
 
@@ -185,12 +185,12 @@ export class RequestsInProgress {
     // The client disconnected during the look-up of the caller.
     if (!slot.isCounted) return undefined;
     const unread = this.unsent.rejectionOf(caller);
-    const isShed = isOverloaded || this.isReservedFrom(caller);
-    if (!isShed && !unread && this.assign(slot, caller)) return undefined;
+    const isFull = isOverloaded || this.isReservedFrom(caller);
+    if (!isFull && !unread && this.assign(slot, caller)) return undefined;
     this.rejected += 1;
     this.stopCounting(slot);
     if (unread) return unread;
-    return isShed ? OVERLOADED : this.tooMany;
+    return isFull ? OVERLOADED : this.tooMany;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { Readable, type Writable } from 'node:stream';
 import type { onSendHookHandler } from 'fastify';
-import { replaceResponse } from './common-headers';
+import { replaceResponse } from './replace-response';
 import type { RequestsInProgress } from './requests-in-progress';
 import type { UnsentResponse } from './unsent-responses';
 
@@ -19,7 +19,7 @@ export function limitUnsent(requests: RequestsInProgress): onSendHookHandler<unk
     const rejection = requests.unsent.rejectionOf(caller);
     if (!rejection) return done(null, payload);
     requests.rejected += 1;
-    request.isShed = true;
+    request.meter.waive();
     done(null, replaceResponse(request, reply, payload, rejection));
   };
 }

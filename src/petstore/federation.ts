@@ -36,11 +36,11 @@ const KEYS: Readonly<Record<NodeType, string>> = {
  */
 function referenceIn(representation: unknown, index: number): RowReference | ProblemError {
   const { __typename, ...fields } = (representation ?? {}) as Readonly<Record<string, unknown>>;
-  const refuse = (field: string, fault: Fault) => badInput({ path: `representations.${index}.${field}`, ...fault });
+  const invalid = (field: string, fault: Fault) => badInput({ path: `representations.${index}.${field}`, ...fault });
   const type = NODE_TYPES.find((each) => each === __typename);
-  if (!type) return refuse('__typename', notOfForm(`one of ${NODE_TYPES.join(', ')}`));
+  if (!type) return invalid('__typename', notOfForm(`one of ${NODE_TYPES.join(', ')}`));
   const id = parseId(fields[KEYS[type]]);
-  return typeof id === 'bigint' ? { type, id } : refuse(KEYS[type], idFault(id) ?? NOT_AN_ID);
+  return typeof id === 'bigint' ? { type, id } : invalid(KEYS[type], idFault(id) ?? NOT_AN_ID);
 }
 
 function parseId(value: unknown): AnyId | undefined {

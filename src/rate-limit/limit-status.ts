@@ -50,7 +50,7 @@ export function limitStatusOf(
   verdict: Verdict,
   state: State,
   quota: Quota,
-  cost: number,
+  requests: number,
   kind: RequestKind,
   now: number,
 ): LimitStatus {
@@ -62,8 +62,8 @@ export function limitStatusOf(
   if (verdict === 'allowed' || verdict === 'too-expensive') {
     return { verdict, quota, windows, inForce: scarcest, retryAfterMs: undefined, bannedUntil };
   }
-  // The number of requests that must be left in a window. It is 1 for a free request, or if the cost exceeds a whole window.
-  const needed = kind !== 'counted' || exceedsQuota(cost, quota) ? 1 : cost;
+  // The number of requests that must be left in a window. It is 1 for a free request, or if the requests exceed a whole window.
+  const needed = kind !== 'counted' || exceedsQuota(requests, quota) ? 1 : requests;
   const ceiling = windowOf('uncounted', quota.perMinute * FREE_FACTOR, state.freeUsed, state.freeEnds, now);
   // Only the limit on free requests applies to a free request. For a banned caller, any exceeded window counts.
   const limiting = kind === 'counted' ? windows : verdict === 'banned' ? [...windows, ceiling] : [ceiling];

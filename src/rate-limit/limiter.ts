@@ -7,8 +7,8 @@ import type { RedisStore } from './redis-store';
 import { exceedsQuota, type RequestKind, type Verdict } from './rules';
 
 /**
- * Called for each decision that counts as usage. For an allowed operation, `requests` is its cost. For a rejected operation
- * of any cost, `refused` is 1, and `bans` is 1 if the rejection starts a ban.
+ * Called for each decision that counts as usage. For an allowed operation, `requests` is the number of its requests. For a
+ * rejected operation, `refused` is 1, and `bans` is 1 if the rejection starts a ban.
  * @param recordedAs see {@link Subject}.
  */
 export type OnUsage = (recordedAs: string | undefined, requests: number, refused: number, bans: number) => void;
@@ -82,16 +82,16 @@ export class Limiter {
   }
 
   /**
-   * Charges a request to the caller. A counted request takes its cost from both windows, or from neither.
-   * @param cost at least 1; always 1 for a free request.
+   * Charges a request to the caller. Counted requests are taken from both windows, or from neither.
+   * @param requests at least 1; always 1 for a free request.
    */
-  take(subject: Subject, cost: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
+  take(subject: Subject, requests: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
-    const requests = kind === 'counted' ? cost : 0;
-    const takeHere = () => this.count(subject.recordedAs, requests, this.takeHere(subject, cost, kind));
+    const counted = kind === 'counted' ? requests : 0;
+    const takeHere = () => this.count(subject.recordedAs, counted, this.takeHere(subject, requests, kind));
     if (!redis || this.state === 'fallback') return takeHere();
-    return redis.take(subject, cost, kind).then(
-      (status) => this.count(subject.recordedAs, requests, this.noteBan(subject, status)),
+    return redis.take(subject, requests, kind).then(
+      (status) => this.count(subject.recordedAs, counted, this.noteBan(subject, status)),
       (error) => {
         this.leaveRedis(subject.id, error);
         return takeHere();
@@ -188,10 +188,10 @@ export class Limiter {
    * Counts in memory. An operation within the quota of the plan takes at most the whole fallback quota, so that it is not
    * rejected as too expensive.
    */
-  private takeHere(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
+  private takeHere(subject: Subject, requests: number, kind: RequestKind): LimitStatus {
     const here = this.subjectHere(subject);
     const most = Math.min(here.quota.perMinute, here.quota.perDay);
-    return this.memory.take(here, exceedsQuota(cost, subject.quota) ? cost : Math.min(cost, most), kind);
+    return this.memory.take(here, exceedsQuota(requests, subject.quota) ? requests : Math.min(requests, most), kind);
   }
 
   /**

@@ -25,14 +25,14 @@ export class MemoryStore {
     this.now = now;
   }
 
-  take(subject: Subject, cost: number, kind: RequestKind): LimitStatus {
+  take(subject: Subject, requests: number, kind: RequestKind): LimitStatus {
     const now = this.now();
     const state = this.stateOf(subject.id);
     const shared = subject.windowsOf === undefined ? undefined : this.stateOf(subject.windowsOf);
     if (shared) copyWindows(shared, state);
-    const verdict = take(state, subject.quota, cost, kind, this.bans, now);
+    const verdict = take(state, subject.quota, requests, kind, this.bans, now);
     if (shared) copyWindows(state, shared);
-    return limitStatusOf(verdict, state, subject.quota, cost, kind, now);
+    return limitStatusOf(verdict, state, subject.quota, requests, kind, now);
   }
 
   peek(subject: Subject): LimitStatus {

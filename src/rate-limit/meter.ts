@@ -36,10 +36,11 @@ export class Meter {
   }
 
   /**
-   * Charges `cost` requests, or one free request if `cost` is 0. Further calls charge nothing and return the same status.
+   * Charges the caller. Further calls charge nothing and return the same status.
+   * @param requests more than 1 only for counted requests.
    */
-  charge(cost: number, kind: RequestKind = cost ? 'counted' : 'free'): LimitStatus | Promise<LimitStatus> {
-    this.chargedStatus ??= this.remember(this.limiter.take(this.subject, cost || 1, kind));
+  charge(kind: RequestKind, requests = 1): LimitStatus | Promise<LimitStatus> {
+    this.chargedStatus ??= this.remember(this.limiter.take(this.subject, requests, kind));
     return this.chargedStatus;
   }
 
@@ -66,7 +67,7 @@ export class Meter {
 
   private async rejectIfLimited(countedFields: number): Promise<LimitStatus> {
     try {
-      const status = await this.charge(countedFields);
+      const status = await (countedFields ? this.charge('counted', countedFields) : this.charge('free'));
       const rejection = limitError(status);
       if (rejection) throw rejection;
       return status;

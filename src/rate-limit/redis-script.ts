@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/redis-client';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
 import { STATE_FIELDS, type State, type Verdict, WINDOW_FIELDS } from './rules';
 
-/** The script receives one of these codes in place of a cost, for requests and commands that use no quota. */
+/** The script receives one of these codes in place of a number of requests, for requests and commands that use no quota. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
 
 /** The fields that the script returns after each request: counts, and milliseconds until windows and bans end. */
@@ -26,7 +26,7 @@ export const VERDICTS: readonly Verdict[] = ['allowed', 'limited', 'banned', 'to
  * fields, since formatting a number costs more than a decision.
  *
  * KEYS[1]: the caller's hash. KEYS[2]: the hash whose windows count in place of the caller's, if the caller shares them; in
- * Redis Cluster, it is in the same slot. ARGV: banAfter, the first ban in ms, the longest ban in ms, then for each request perMinute, perDay, and the cost or one of CODES.
+ * Redis Cluster, it is in the same slot. ARGV: banAfter, the first ban in ms, the longest ban in ms, then for each request perMinute, perDay, and the number of requests or one of CODES.
  * @returns for each request: the index of its verdict, then the values of REPORTED. (On `lift` the verdict is `banned` if
  * there was a ban.)
  */
@@ -71,7 +71,7 @@ forget('freeUsed', 'freeEnds', ${MINUTE_MS})
 forget('refusals', 'refusalsEnd', math.max(state.minuteEnds, state.dayEnds, state.freeEnds) - now)
 if state.bannedUntil == 0 then forget('bans', 'bansEnd', ${DAY_MS}) end
 
-local function refuse(windowEnds)
+local function reject(windowEnds)
   state.refusals = state.refusals + 1
   state.refusalsEnd = math.max(state.refusalsEnd, windowEnds)
   if state.refusals >= banAfter then
@@ -83,17 +83,17 @@ local function refuse(windowEnds)
   return LIMITED
 end
 
-local function takeCounted(cost)
-  if not (cost <= perMinute and cost <= perDay) then return TOO_EXPENSIVE end
-  local overMinute = not (state.minuteUsed + cost <= perMinute)
-  local overDay = not (state.dayUsed + cost <= perDay)
+local function takeCounted(requests)
+  if not (requests <= perMinute and requests <= perDay) then return TOO_EXPENSIVE end
+  local overMinute = not (state.minuteUsed + requests <= perMinute)
+  local overDay = not (state.dayUsed + requests <= perDay)
   if overMinute or overDay then
-    return refuse(math.max(overMinute and state.minuteEnds or 0, overDay and state.dayEnds or 0))
+    return reject(math.max(overMinute and state.minuteEnds or 0, overDay and state.dayEnds or 0))
   end
   if state.minuteEnds == 0 then state.minuteEnds = now + ${MINUTE_MS} end
   if state.dayEnds == 0 then state.dayEnds = now + ${DAY_MS} end
-  state.minuteUsed = state.minuteUsed + cost
-  state.dayUsed = state.dayUsed + cost
+  state.minuteUsed = state.minuteUsed + requests
+  state.dayUsed = state.dayUsed + requests
   return ALLOWED
 end
 
@@ -102,18 +102,18 @@ local function hasFree()
 end
 
 local function takeFree()
-  if not hasFree() then return refuse(state.freeEnds) end
+  if not hasFree() then return reject(state.freeEnds) end
   if state.freeEnds == 0 then state.freeEnds = now + ${MINUTE_MS} end
   state.freeUsed = state.freeUsed + 1
   return ALLOWED
 end
 
-local function decide(cost)
+local function decide(code)
   local isBanned = not (state.bannedUntil <= now)
-  if cost == ${CODES.lift} and isBanned then state.bannedUntil = 0 end
-  if isBanned and not (cost == ${CODES.page} and hasFree()) then return BANNED end
-  if cost == ${CODES.peek} or cost == ${CODES.lift} then return ALLOWED end
-  if cost > 0 then return takeCounted(cost) end
+  if code == ${CODES.lift} and isBanned then state.bannedUntil = 0 end
+  if isBanned and not (code == ${CODES.page} and hasFree()) then return BANNED end
+  if code == ${CODES.peek} or code == ${CODES.lift} then return ALLOWED end
+  if code > 0 then return takeCounted(code) end
   return takeFree()
 end
 

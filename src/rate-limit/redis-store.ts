@@ -21,9 +21,9 @@ type Counted = Pick<Subject, 'id' | 'windowsOf'>;
 interface Waiting {
   readonly caller: Counted;
   readonly quota: Quota;
-  readonly cost: number;
+  readonly requests: number;
   readonly kind: RequestKind;
-  /** The cost, or one of {@link CODES}. */
+  /** The number of requests, or one of {@link CODES}. */
   readonly code: number;
   readonly resolve: (status: LimitStatus) => void;
   readonly reject: (error: unknown) => void;
@@ -51,8 +51,8 @@ export class RedisStore {
     this.options = { prefix: 'ratelimit:', timeoutMs: 200, ...options };
   }
 
-  take(subject: Subject, cost: number, kind: RequestKind): Promise<LimitStatus> {
-    return this.ask(subject, subject.quota, cost, kind, kind === 'counted' ? cost : CODES[kind]);
+  take(subject: Subject, requests: number, kind: RequestKind): Promise<LimitStatus> {
+    return this.ask(subject, subject.quota, requests, kind, kind === 'counted' ? requests : CODES[kind]);
   }
 
   peek(subject: Subject): Promise<LimitStatus> {
@@ -86,12 +86,12 @@ export class RedisStore {
     await inTime(this.redis.quit(), CLOSE_MS).catch(() => this.redis.disconnect());
   }
 
-  private ask(caller: Counted, quota: Quota, cost: number, kind: RequestKind, code: number): Promise<LimitStatus> {
+  private ask(caller: Counted, quota: Quota, requests: number, kind: RequestKind, code: number): Promise<LimitStatus> {
     return new Promise((resolve, reject) => {
       // The second `setImmediate` lets Node read the sockets once more before the commands are sent. This nearly halves the
       // number of commands for clients that send a request as soon as they get a response.
       if (this.waiting.size === 0) setImmediate(() => setImmediate(() => this.sendAll()));
-      const request = { caller, quota, cost, kind, code, resolve, reject };
+      const request = { caller, quota, requests, kind, code, resolve, reject };
       const others = this.waiting.get(caller.id);
       if (others) others.push(request);
       else this.waiting.set(caller.id, [request]);
@@ -102,20 +102,20 @@ export class RedisStore {
     const { waiting } = this;
     this.waiting = new Map();
     cork(this.redis);
-    for (const requests of waiting.values()) void this.send(requests);
+    for (const all of waiting.values()) void this.send(all);
     uncork(this.redis);
   }
 
-  private async send(requests: readonly Waiting[]): Promise<void> {
+  private async send(all: readonly Waiting[]): Promise<void> {
     const { timeoutMs, now } = this.options;
     const args = this.banArgs();
-    for (const { quota, code } of requests) args.push(quota.perMinute, quota.perDay, code);
+    for (const { quota, code } of all) args.push(quota.perMinute, quota.perDay, code);
     try {
-      const reply = await inTime(this.run(requests[0]?.caller as Counted, args), timeoutMs);
+      const reply = await inTime(this.run(all[0]?.caller as Counted, args), timeoutMs);
       const arrivedAt = now();
-      for (const [i, request] of requests.entries()) request.resolve(statusIn(reply, i, request, arrivedAt));
+      for (const [i, request] of all.entries()) request.resolve(statusIn(reply, i, request, arrivedAt));
     } catch (error) {
-      for (const { reject } of requests) reject(error);
+      for (const { reject } of all) reject(error);
     }
   }
 
@@ -135,14 +135,19 @@ export class RedisStore {
 }
 
 /** The status after a request. The reply contains the verdict and the {@link REPORTED} fields for each request. */
-function statusIn(reply: readonly number[], index: number, { quota, cost, kind }: Waiting, now: number): LimitStatus {
+function statusIn(
+  reply: readonly number[],
+  index: number,
+  { quota, requests, kind }: Waiting,
+  now: number,
+): LimitStatus {
   const at = index * (1 + REPORTED.length);
   const state = newState();
   for (let i = 0; i < REPORTED.length; i++) {
     const value = reply[at + 1 + i] ?? 0;
     state[REPORTED[i] as keyof State] = value > 0 && IS_TIME[i] ? value + now : value;
   }
-  return limitStatusOf(VERDICTS[reply[at] ?? -1] ?? 'limited', state, quota, cost, kind, now);
+  return limitStatusOf(VERDICTS[reply[at] ?? -1] ?? 'limited', state, quota, requests, kind, now);
 }
 
 const IS_TIME = REPORTED.map((field) => !field.endsWith('Used'));

@@ -7,10 +7,10 @@ import { DAY_MS, FREE_FACTOR, MINUTE_MS, type Quota } from './plans';
 export type RequestKind = 'counted' | 'free' | 'page';
 
 /**
- * - `allowed`: the cost is taken from both windows; a free request is taken from the limit on free requests instead;
- * - `limited`: the cost would exceed a window, or the limit on free requests; nothing is taken;
+ * - `allowed`: the requests are taken from both windows; a free request is taken from the limit on free requests instead;
+ * - `limited`: the requests would exceed a window, or the limit on free requests; nothing is taken;
  * - `banned`: the caller is banned after too many rejections; nothing is taken, and the ban is not extended;
- * - `too-expensive`: the cost exceeds a whole window, so waiting does not help; nothing is taken.
+ * - `too-expensive`: the requests exceed a whole window, so waiting does not help; nothing is taken.
  */
 export type Verdict = 'allowed' | 'limited' | 'banned' | 'too-expensive';
 
@@ -26,16 +26,16 @@ export interface BanRules {
  * script implements the same rules in Lua; tests keep the two consistent.
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.
- * - A cost is taken from both windows or from neither.
+ * - Requests are taken from both windows or from neither.
  * - A window or ban that ends further away than its length is over: the clock was set back.
  * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports. A
  *   ban that starts within a day of the start of the previous ban is twice as long, up to `banMaxSeconds`.
- * @param cost a whole number, at least 1; ignored for a free request, which counts as one request.
+ * @param requests a whole number, at least 1; ignored for a free request, which counts as one request.
  */
 export function take(
   state: State,
   quota: Quota,
-  cost: number,
+  requests: number,
   kind: RequestKind,
   bans: BanRules,
   now: number,
@@ -43,12 +43,12 @@ export function take(
   forget(state, bans, now);
   const isExempt = kind === 'page' && hasFree(state, quota);
   if (isBanned(state, now) && !isExempt) return 'banned';
-  return kind === 'counted' ? takeCounted(state, quota, cost, bans, now) : takeFree(state, quota, bans, now);
+  return kind === 'counted' ? takeCounted(state, quota, requests, bans, now) : takeFree(state, quota, bans, now);
 }
 
-/** Whether a cost exceeds a whole window, so that waiting does not help. */
-export function exceedsQuota(cost: number, quota: Quota): boolean {
-  return !(cost <= quota.perMinute && cost <= quota.perDay);
+/** Whether requests exceed a whole window, so that waiting does not help. */
+export function exceedsQuota(requests: number, quota: Quota): boolean {
+  return !(requests <= quota.perMinute && requests <= quota.perDay);
 }
 
 /** The current verdict on a caller: `banned` or `allowed`. Charges no request. */
@@ -70,24 +70,24 @@ function isBanned({ bannedUntil }: State, now: number): boolean {
   return !(bannedUntil <= now);
 }
 
-function takeCounted(state: State, quota: Quota, cost: number, bans: BanRules, now: number): Verdict {
-  if (exceedsQuota(cost, quota)) return 'too-expensive';
-  const overMinute = !(state.minuteUsed + cost <= quota.perMinute);
-  const overDay = !(state.dayUsed + cost <= quota.perDay);
+function takeCounted(state: State, quota: Quota, requests: number, bans: BanRules, now: number): Verdict {
+  if (exceedsQuota(requests, quota)) return 'too-expensive';
+  const overMinute = !(state.minuteUsed + requests <= quota.perMinute);
+  const overDay = !(state.dayUsed + requests <= quota.perDay);
   if (overMinute || overDay) {
-    refuse(state, Math.max(overMinute ? state.minuteEnds : 0, overDay ? state.dayEnds : 0), bans, now);
+    reject(state, Math.max(overMinute ? state.minuteEnds : 0, overDay ? state.dayEnds : 0), bans, now);
     return 'limited';
   }
   if (state.minuteEnds === 0) state.minuteEnds = now + MINUTE_MS;
   if (state.dayEnds === 0) state.dayEnds = now + DAY_MS;
-  state.minuteUsed += cost;
-  state.dayUsed += cost;
+  state.minuteUsed += requests;
+  state.dayUsed += requests;
   return 'allowed';
 }
 
 function takeFree(state: State, quota: Quota, bans: BanRules, now: number): Verdict {
   if (!hasFree(state, quota)) {
-    refuse(state, state.freeEnds, bans, now);
+    reject(state, state.freeEnds, bans, now);
     return 'limited';
   }
   if (state.freeEnds === 0) state.freeEnds = now + MINUTE_MS;
@@ -99,7 +99,7 @@ function hasFree(state: State, quota: Quota): boolean {
   return state.freeUsed < quota.perMinute * FREE_FACTOR;
 }
 
-function refuse(state: State, windowEnds: number, bans: BanRules, now: number): void {
+function reject(state: State, windowEnds: number, bans: BanRules, now: number): void {
   state.refusals += 1;
   state.refusalsEnd = Math.max(state.refusalsEnd, windowEnds);
   if (state.refusals < bans.banAfter) return;

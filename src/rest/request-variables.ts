@@ -30,7 +30,7 @@ export function variablesOf({ inputs, identity }: PreparedRoute, request: RestRe
   if (body) {
     if (body.variable !== undefined) reading.variables[body.variable] = {};
     if (isObject(request.body)) readBody(reading, body, request.body, identity, request.params);
-    else reading.refuse('body', notOfForm('a JSON object'));
+    else reading.addFault('body', notOfForm('a JSON object'));
   }
   if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
   return reading.variables;
@@ -47,13 +47,13 @@ class Reading {
     const faults =
       value === undefined || dependsOnPosition(getNamedType(type)) ? typeErrors(type, given, name, [element]) : [];
     const fault = range && Number.isInteger(given) ? range : { message: `${mustBe}${hint(raw)}` };
-    for (const each of faults) this.refuse(each.path, { ...each, ...fault });
-    if (!faults.length) for (const fault of faultsOf(rule, given)) this.refuse(name, fault);
+    for (const each of faults) this.addFault(each.path, { ...each, ...fault });
+    if (!faults.length) for (const fault of faultsOf(rule, given)) this.addFault(name, fault);
     if (field === undefined) this.variables[variable] = value;
     else (this.variables[variable] as Record<string, unknown>)[field] = value;
   }
 
-  refuse(path: string, fault: Fault): void {
+  addFault(path: string, fault: Fault): void {
     this.details.push({ path, ...fault });
   }
 }
@@ -71,8 +71,8 @@ function readQuery(reading: Reading, inputs: ReadonlyMap<string, Input>, query: 
   for (const name in query) {
     const raw = query[name];
     const input = inputs.get(name);
-    if (!input) reading.refuse(name, { message: `is not a parameter of this operation${bracketHint(name, inputs)}` });
-    else if (Array.isArray(raw) && !input.repeatable) reading.refuse(name, { message: 'must not be repeated' });
+    if (!input) reading.addFault(name, { message: `is not a parameter of this operation${bracketHint(name, inputs)}` });
+    else if (Array.isArray(raw) && !input.repeatable) reading.addFault(name, { message: 'must not be repeated' });
     else reading.take(input, raw);
   }
 }
@@ -93,11 +93,12 @@ function readBody(
   for (const [name, raw] of Object.entries(given)) {
     const input = inputs.get(name);
     if (name === identity.field) readIdentity(reading, identity, raw, path);
-    else if (!input) reading.refuse(name, { message: `is not a field of ${type.name}` });
-    else if (raw === null && input.required) reading.refuse(name, { ...MISSING, message: 'must not be null' });
+    else if (!input) reading.addFault(name, { message: `is not a field of ${type.name}` });
+    else if (raw === null && input.required) reading.addFault(name, { ...MISSING, message: 'must not be null' });
     else if (raw !== null || isPatch || input.rule.nullable === false) reading.take(input, raw);
   }
-  for (const [name, { required }] of inputs) if (required && !Object.hasOwn(given, name)) reading.refuse(name, MISSING);
+  for (const [name, { required }] of inputs)
+    if (required && !Object.hasOwn(given, name)) reading.addFault(name, MISSING);
 }
 
 function readIdentity(
@@ -109,7 +110,7 @@ function readIdentity(
   if (!parameter) return;
   const isEqual = (typeof raw === 'number' || isLosslessNumber(raw)) && String(raw) === path[parameter];
   if (!isEqual)
-    reading.refuse(field, { message: `must be omitted or equal to ${parameter} in the path${jsonHint('ID', raw)}` });
+    reading.addFault(field, { message: `must be omitted or equal to ${parameter} in the path${jsonHint('ID', raw)}` });
 }
 
 function isObject(body: unknown): body is object {

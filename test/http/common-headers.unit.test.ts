@@ -1,5 +1,6 @@
 import fastify from 'fastify';
-import { addHeaders, chargeRequests } from '../../src/http/common-headers';
+import { chargeRequests } from '../../src/http/charge';
+import { addHeaders } from '../../src/http/common-headers';
 import { MemoryStore } from '../../src/rate-limit/memory-store';
 import { PLANS } from '../../src/rate-limit/plans';
 import { responsesIn } from '../helper/messages';

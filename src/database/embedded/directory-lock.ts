@@ -82,7 +82,7 @@ export async function lockDirectory(directory: string, beatMs = BEAT_MS): Promis
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const locks = locksIn(path);
     const newest = Math.max(0, ...locks);
-    refuseIfPidLock(path, newest);
+    rejectPidLock(path, newest);
     for (const number of locks) await requireNoOwner(path, number, beatMs);
     const next = newest + 1;
     const draft = await prepare(path);
@@ -154,7 +154,7 @@ function hold(lock: string, draft: Draft, beatMs: number): DirectoryLock {
  * Checks for a lock of a version before 1.0. In those versions, only the newest lock counts.
  * @throws Error if its owner still runs.
  */
-function refuseIfPidLock(path: string, newest: number): void {
+function rejectPidLock(path: string, newest: number): void {
   const pid = pidLockOwner(pathOf(path, newest));
   if (pid) throw inUse(path, `process ${pid}`);
 }

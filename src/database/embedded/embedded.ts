@@ -40,7 +40,7 @@ export async function connectTo(thread: DatabaseThread, description: string, bou
   }
 }
 
-/** Refuses migrations that would end the session. */
+/** Rejects migrations that would end the session. */
 export function migrationsOnEmbedded(client: Client): MigrationConnection {
   const connection = migrationsOn(client);
   return {

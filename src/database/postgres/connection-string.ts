@@ -34,7 +34,7 @@ const ENCODED = /^(?:[^%\s]|%[0-9a-f]{2})*$/i;
  */
 export function parseConnectionString(text: string): ConnectionString {
   if (!/^postgres(ql)?:\/\//.test(text)) throw new Error('must be a URL that starts with postgresql://');
-  const { hosts, query } = (ENCODED.test(text) && SHAPE.exec(text)?.groups) || refuse();
+  const { hosts, query } = (ENCODED.test(text) && SHAPE.exec(text)?.groups) || reject();
   const parameters = new URLSearchParams(query);
   checkParameters(parameters);
   if (`${hosts}${parameters.get('host')}${parameters.get('port')}`.includes(','))
@@ -81,17 +81,17 @@ function read(text: string): ClientConfig & { host: string } {
     return { ...config, host, ssl: host.startsWith('/') ? false : ssl };
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    if (path === undefined) return refuse();
+    if (path === undefined) return reject();
     throw new Error(`must name certificates that can be read: ${code} ${path}`, { cause: error });
   }
 }
 
 function portOf(given?: string | null): string {
   const port = given || '5432';
-  return /^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535 ? port : refuse();
+  return /^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535 ? port : reject();
 }
 
-function refuse(): never {
+function reject(): never {
   throw new Error(
     'must be a URL such as postgresql://user:password@host:5432/database, percent-encoded in its user name, password and parameters: @ is %40, / is %2F, ? is %3F, # is %23, % is %25',
   );

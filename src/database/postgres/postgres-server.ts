@@ -7,7 +7,7 @@ import { type ConnectionString, parseConnectionString } from './connection-strin
 /**
  * SQL that fails on a read-only server with the SQLSTATE of `cannot_connect_now`, so that the server counts as unavailable.
  */
-const REFUSE_READ_ONLY = `do $$ begin
+const REJECT_READ_ONLY = `do $$ begin
   if current_setting('transaction_read_only') = 'on' then
     raise exception 'it is read-only' using errcode = '57P03';
   end if;
@@ -35,7 +35,7 @@ export class PostgresServer {
     this.string = parseConnectionString(url);
     this.place = this.string.place;
     this.isPooled = this.string.isPooled;
-    this.preamble = this.string.mustTakeWrites ? `${FORMATS}; ${REFUSE_READ_ONLY}` : FORMATS;
+    this.preamble = this.string.mustTakeWrites ? `${FORMATS}; ${REJECT_READ_ONLY}` : FORMATS;
     this.config = this.string.config();
     const server = this;
     this.Client = class extends Client {

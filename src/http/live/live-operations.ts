@@ -5,7 +5,7 @@ import { boundedIdsOf, type Holder } from '../../graphql/caller';
 import type { OperationRequest, Variables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
-import { type Outcome, refusal, refuseDocument } from '../../graphql/outcome';
+import { type Outcome, rejectDocument, rejectOperation } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
 import { malformed } from '../graphql-parameters';
@@ -67,16 +67,16 @@ export class LiveOperations {
   async run(sent: unknown, request: OperationRequest, credential: Credential | undefined): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
-    if (this.isClosing) return refusal(aboutToEnd(), { request });
+    if (this.isClosing) return rejectOperation(aboutToEnd(), { request });
     const release = this.operations.take(request.caller);
-    if (!release) return refusal(tooMany(this.operations.most), { request });
+    if (!release) return rejectOperation(tooMany(this.operations.most), { request });
     let result: LiveResult | undefined;
     try {
       if (!documents.has(query)) await documents.waitToRead(query, request.session.requester, request.meter);
       const document = documents.read(query);
-      if (!('kind' in document)) return refuseDocument(document, request);
-      const refused = documents.refuse(document, request.caller);
-      if (refused) return refuseDocument([refused], request);
+      if (!('kind' in document)) return rejectDocument(document, request);
+      const rejection = documents.rejectionOf(document, request.caller);
+      if (rejection) return rejectDocument([rejection], request);
       if (executor.kindOf(document, operationName) === 'subscription') {
         result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
           this.running.delete(ended);

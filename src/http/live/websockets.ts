@@ -10,7 +10,7 @@ import { Deadline } from '../../database/deadline';
 import { ProblemError, problemOf } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import { sizeOf } from '../../graphql/json-text';
-import { refusal } from '../../graphql/outcome';
+import { rejectOperation } from '../../graphql/outcome';
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { type LimitStatus, limitError, type Subject } from '../../rate-limit/limit-status';
@@ -141,7 +141,7 @@ export class WebSockets {
     checkOrigin(request, corsOrigins);
     if (request.headers['sec-websocket-version'] !== VERSION) throw notAHandshake(reply);
     const key = presentedKey(request);
-    const limitStatus = await (key === undefined ? request.meter.peek() : request.meter.charge(0));
+    const limitStatus = await (key === undefined ? request.meter.peek() : request.meter.charge('free'));
     const rejection = key === undefined ? undefined : limitError(limitStatus);
     if (rejection) throw rejection;
     if (live.isClosing) throw aboutToEnd();
@@ -151,7 +151,7 @@ export class WebSockets {
     const leave = key === undefined ? this.unidentified.take(request.caller) : live.connections.take(request.caller);
     if (!leave && key === undefined) {
       // Not charged, since the connections may belong to callers with keys.
-      request.isShed = true;
+      request.meter.waive();
       throw TOO_MANY_UNIDENTIFIED;
     }
     if (!leave) throw tooMany(live.connections.most);
@@ -320,20 +320,20 @@ export class WebSockets {
       const { key, address } = client;
       result = await this.options.live.run(payload, request, key === undefined ? key : { key, address: address.id });
     } catch (error) {
-      result = refusal(error, { request });
+      result = rejectOperation(error, { request });
     } finally {
       deadline.end();
     }
     if (!rejection && !(result instanceof RunningSubscription) && result.status < 500) {
-      const limited = limitError(await request.meter.charge(1));
-      if (limited && result.status !== 429) result = refusal(limited, { request });
+      const limited = limitError(await request.meter.charge('counted'));
+      if (limited && result.status !== 429) result = rejectOperation(limited, { request });
     }
     if (!(result instanceof RunningSubscription)) {
       const isMutation = incoming.observation?.kind === 'mutation';
       const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller);
       if (unread) {
         requests.rejected += 1;
-        result = refusal(unread, { request });
+        result = rejectOperation(unread, { request });
       }
       if (!operation.isOver) operation.reserved = requests.unsent.hold(caller, client.connection, sizeOf(result.body));
     }

@@ -141,12 +141,12 @@ function holdStarts() {
     release = resolve;
   });
   const { charge: take } = Meter.prototype;
-  const spy = jest.spyOn(Meter.prototype, 'charge').mockImplementation(async function (this: Meter, cost, kind) {
-    if (cost > 0 && this.subject.id.includes(key.id)) {
+  const spy = jest.spyOn(Meter.prototype, 'charge').mockImplementation(async function (this: Meter, kind, requests) {
+    if (kind === 'counted' && this.subject.id.includes(key.id)) {
       waiting += 1;
       await held;
     }
-    return take.call(this, cost, kind);
+    return take.call(this, kind, requests);
   });
   return {
     until: (count: number) => until(() => waiting >= count),
