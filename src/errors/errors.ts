@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import type { Session, Transaction } from '../database/database';
 import { Ended, OutcomeUnknown } from '../database/deadline';
 import { type Failure, failureOf } from '../database/failures';
 import { ERRORS, type ErrorCode, isErrorCode } from './codes';
@@ -201,9 +202,10 @@ export async function refusing<T>(
 /**
  * The condition of a change.
  * @param current the resource, whose row is locked; `null` if the resource does not exist.
+ * @param session the transaction of the change.
  * @returns the header or argument whose condition the resource does not meet; `undefined` if it meets all conditions.
  */
-export type Precondition = (current: object | null) => UnmetCondition | Promise<UnmetCondition>;
+export type Precondition = (current: object | null, session: Session) => UnmetCondition | Promise<UnmetCondition>;
 
 type UnmetCondition = 'If-Match' | 'If-None-Match' | 'ifVersion' | undefined;
 
@@ -215,11 +217,12 @@ type UnmetCondition = 'If-Match' | 'If-None-Match' | 'ifVersion' | undefined;
  * @throws ProblemError `PRECONDITION_FAILED`.
  */
 export async function requireUnchanged(
+  transaction: Transaction,
   precondition: Precondition | undefined,
   what: string,
   read: () => object | null | Promise<object | null>,
 ): Promise<void> {
-  const failed = await precondition?.(await read());
+  const failed = await precondition?.(await read(), transaction);
   if (failed === 'If-None-Match')
     throw new ProblemError('PRECONDITION_FAILED', `${what} exists, and matches If-None-Match.`);
   if (failed) throw new ProblemError('PRECONDITION_FAILED', `${what} does not match ${failed}. Read it again.`);

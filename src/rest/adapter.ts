@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
+import type { Session } from '../database/database';
 import { emptyBody, type Precondition, ProblemError } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
 import { type Api, Context, type IdempotencyRequest, type OperationRequest } from '../graphql/context';
@@ -99,8 +100,8 @@ function run(
   const variables = variablesOf(route, request);
   const key = route.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operationId: route.id };
-  const context = () => new Context(operation, { countedFields: 0 }, operation.session);
-  const precondition = route.isConditional ? preconditionOf(request.headers, route, context) : undefined;
+  const contextIn = (session: Session) => new Context(operation, { countedFields: 0 }, session);
+  const precondition = route.isConditional ? preconditionOf(request.headers, route, contextIn) : undefined;
   const operation = startOperation(request, REST_API, idempotency, precondition);
   return executor.run(route.document, null, variables, operation).then((outcome) => {
     if (outcome.replayed) reply.headers(REPLAYED);

@@ -23,8 +23,9 @@ class PetMask {
 @Resolver(() => Category)
 class CategoryMask {
   @FieldResolver()
-  description(@Root() { name, description }: CategoryRow) {
-    return `${name}: ${description}`;
+  async description(@Root() { id, name }: CategoryRow, @Ctx() { session }: Context) {
+    const [row] = await session.query({ name: '', text: 'select description from categories where id = $1' }, [id]);
+    return `${name}: ${(row as CategoryRow).description}`;
   }
 }
 
@@ -153,4 +154,11 @@ test('a field resolver of a domain runs for REST, and for the ETag that If-Match
   expect(changed).toMatchObject({ status: 200, json: { ...masked, name: 'available Max' } });
   expect(await put(etag)).toMatchObject({ status: 412 });
   expect(await put(changed.headers.etag)).toMatchObject({ status: 200 });
+});
+
+test('a field resolver that reads the database while If-Match is compared reads in the transaction of the change', async () => {
+  const { headers } = await send(gateway, 'GET /categories/1');
+  const put = () => send(gateway, 'PUT /categories/1', { name: 'Dogs' }, { 'if-match': headers.etag });
+  expect(await put()).toMatchObject({ status: 200, json: { description: 'Dogs: null' } });
+  expect(await put()).toMatchObject({ status: 412 });
 });

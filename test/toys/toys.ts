@@ -207,7 +207,7 @@ class ToyResolver {
     return session.transaction(async (tx) => {
       const before = await lockRow(tx, LOCK, id);
       if (!before) throw notFound('Toy', id);
-      await requireUnchanged(request.precondition, `Toy ${id}`, () => before);
+      await requireUnchanged(tx, request.precondition, `Toy ${id}`, () => before);
       if (before.broken && name !== undefined)
         throw new ExpectedError('TOY_BROKEN', ERRORS.TOY_BROKEN.status, `Toy ${id} is broken.`);
       const [toy] = await tx.write<ToyRow>(UPDATE, [id, name ?? null, broken ?? null]);

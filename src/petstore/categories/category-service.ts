@@ -83,6 +83,6 @@ export class CategoryService {
 async function lockCategory(tx: Transaction, id: bigint, precondition?: Precondition): Promise<CategoryRow> {
   const category = await lockRow(tx, LOCK.category, id);
   if (!category) throw notFound('Category', id);
-  await requireUnchanged(precondition, `Category ${id}`, () => category);
+  await requireUnchanged(tx, precondition, `Category ${id}`, () => category);
   return category;
 }

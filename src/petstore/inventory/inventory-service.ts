@@ -57,7 +57,7 @@ export class InventoryService {
           await lockRow(tx, LOCK.pet, petId);
           item = await lockRow(tx, LOCK.inventory, petId);
         }
-        await requireUnchanged(precondition, itemOf(petId), () => (item ? readItem(tx, petId) : noItem(tx, petId)));
+        await requireUnchanged(tx, precondition, itemOf(petId), () => (item ? readItem(tx, petId) : noItem(tx, petId)));
       }
       const isNew = await setOrCreate(tx, data);
       announceChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
@@ -97,7 +97,7 @@ export class InventoryService {
       if (!item) throw untracked(petId);
       const pet = (await selectByIds(tx, PETS, [petId])).get(petId) as PetRow;
       const before = { ...item, status: pet.status, pet: await withCategory(tx, pet) };
-      await requireUnchanged(precondition, itemOf(petId), () => before);
+      await requireUnchanged(tx, precondition, itemOf(petId), () => before);
       await tx.prisma.inventory.delete({ where: { petId } });
       announceChange(tx, { topic: 'inventory', kind: 'DELETED', id: petId, before });
       return before;

@@ -149,7 +149,7 @@ async function stockBelow(
 async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition | undefined) {
   const order = await lockRow(tx, LOCK.order, id);
   if (!order) throw notFound('Order', id);
-  await requireUnchanged(precondition, `Order ${id}`, () => order);
+  await requireUnchanged(tx, precondition, `Order ${id}`, () => order);
   return order;
 }
 

@@ -64,7 +64,7 @@ export class PetService {
     const write = session.transaction(async (tx) => {
       const pet = await lockRow(tx, LOCK.pet, id);
       if (!pet) throw notFound('Pet', id);
-      await requireUnchanged(precondition, `Pet ${id}`, () => pet);
+      await requireUnchanged(tx, precondition, `Pet ${id}`, () => pet);
       // Without a value Prisma would write nothing, so the version would stay.
       const updated = await tx.prisma.pet.update({ where: { id }, data: { status: pet.status, ...data } });
       const before = { status: pet.status, categoryId: pet.categoryId };
@@ -83,7 +83,7 @@ export class PetService {
       const inventory = await lockRow(tx, LOCK.inventory, id);
       const pet = await lockRow(tx, LOCK.pet, id);
       if (!pet) throw notFound('Pet', id);
-      await requireUnchanged(precondition, `Pet ${id}`, () => pet);
+      await requireUnchanged(tx, precondition, `Pet ${id}`, () => pet);
       const last = await withCategory(tx, pet);
       await tx.prisma.pet.delete({ where: { id } });
       announceChange(tx, { topic: 'pet', kind: 'DELETED', id, before: last });
