@@ -119,9 +119,14 @@ export class RedisRelay {
   private decode(text: string): readonly Change[] {
     try {
       const { changes } = JSON.parse(text) as { changes: readonly EncodedChange[] };
-      return changes.map(({ id, before, ...change }) => {
+      return changes.map(({ id, before, event, ...change }) => {
         const table = this.options.topics[change.topic];
-        return { ...change, id: BigInt(id), ...(before && { before: table ? decodeRow(table, before) : before }) };
+        return {
+          ...change,
+          id: BigInt(id),
+          ...(before && { before: table ? decodeRow(table, before) : before }),
+          ...(event && { event: { ...event, id: BigInt(event.id), at: new Date(event.at) } }),
+        };
       });
     } catch {
       return [];
@@ -136,7 +141,11 @@ export class RedisRelay {
 }
 
 type Encoded = Readonly<Record<string, unknown>>;
-type EncodedChange = Omit<Change, 'id' | 'before'> & { readonly id: string; readonly before?: Encoded };
+type EncodedChange = Omit<Change, 'id' | 'before' | 'event'> & {
+  readonly id: string;
+  readonly before?: Encoded;
+  readonly event?: { readonly id: string; readonly at: string; readonly requestId: string | null };
+};
 
 /** Decodes a row, and the related rows in it. */
 function decodeRow({ columns, relations }: Table<object>, row: Encoded): object {

@@ -1,8 +1,9 @@
 import { Arg, Field, InputType, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import type { WrittenEvent } from '../database/database';
 import type { ChangeEvent } from '../events/hub';
 import { ChangeKind, Changes, is, isIn } from '../graphql/changes';
 import { nullable, RateLimited, RequiresScope, Stability } from '../graphql/directives';
-import { Id } from '../graphql/scalars';
+import { DateTime, Id } from '../graphql/scalars';
 import { PetStatus } from './enums';
 import type { InventoryRow, OrderRow, PetRow } from './model';
 import { InventoryItem, Order, Pet } from './types';
@@ -20,10 +21,10 @@ export class ChangeResolver {
     filterOf: petFilter,
   })
   petChanged(
-    @Root() { kind, id, row }: ChangeEvent<PetRow>,
+    @Root() { kind, id, row, event }: ChangeEvent<PetRow>,
     @Arg('filter', () => PetChangeFilter, WHICH) _filter?: PetChangeFilter,
   ): PetChange {
-    return { kind, petId: id, pet: row };
+    return { kind, petId: id, pet: row, ...fieldsOf(event) };
   }
 
   @Stability('EXPERIMENTAL')
@@ -34,10 +35,10 @@ export class ChangeResolver {
     filterOf: orderFilter,
   })
   orderChanged(
-    @Root() { kind, id, row }: ChangeEvent<OrderRow>,
+    @Root() { kind, id, row, event }: ChangeEvent<OrderRow>,
     @Arg('filter', () => OrderChangeFilter, WHICH) _filter?: OrderChangeFilter,
   ): OrderChange {
-    return { kind, orderId: id, order: row };
+    return { kind, orderId: id, order: row, ...fieldsOf(event) };
   }
 
   @Stability('EXPERIMENTAL')
@@ -49,10 +50,10 @@ export class ChangeResolver {
     filterOf: inventoryFilter,
   })
   inventoryChanged(
-    @Root() { kind, id, row }: ChangeEvent<InventoryRow>,
+    @Root() { kind, id, row, event }: ChangeEvent<InventoryRow>,
     @Arg('filter', () => InventoryChangeFilter, WHICH) _filter?: InventoryChangeFilter,
   ): InventoryChange {
-    return { kind, petId: id, item: row };
+    return { kind, petId: id, item: row, ...fieldsOf(event) };
   }
 }
 
@@ -117,8 +118,26 @@ function inventoryFilter(filter: InventoryChangeFilter) {
     (filter.maxQuantity == null || row.quantity <= filter.maxQuantity);
 }
 
+/** What the change feed says about a change. Instances of the version before publish changes without events. */
+@ObjectType({ simpleResolvers: true })
+abstract class Recorded {
+  @Field(() => Id, nullable('The id of this change in the change feed, which `events` and `GET /events` return.'))
+  eventId!: bigint | null;
+
+  @Field(() => DateTime, nullable('When the change was made.'))
+  at!: Date | null;
+
+  @Field(() => String, nullable('The id of the request that made the change, as in its `X-Request-Id`.'))
+  requestId!: string | null;
+}
+
+function fieldsOf(event: WrittenEvent | undefined): Recorded {
+  const { id = null, at = null, requestId = null } = event ?? {};
+  return { eventId: id, at, requestId };
+}
+
 @ObjectType({ simpleResolvers: true, description: 'A change to a pet.' })
-class PetChange {
+class PetChange extends Recorded {
   @Field(() => ChangeKind, { description: 'What happened to the pet.' })
   kind!: ChangeKind;
 
@@ -130,7 +149,7 @@ class PetChange {
 }
 
 @ObjectType({ simpleResolvers: true, description: 'A change to an order.' })
-class OrderChange {
+class OrderChange extends Recorded {
   @Field(() => ChangeKind, { description: 'What happened to the order; `DELETED` means that it was cancelled.' })
   kind!: ChangeKind;
 
@@ -142,7 +161,7 @@ class OrderChange {
 }
 
 @ObjectType({ simpleResolvers: true, description: "A change to a pet's stock." })
-class InventoryChange {
+class InventoryChange extends Recorded {
   @Field(() => ChangeKind, {
     description: 'What happened to the stock; `CREATED` means that tracking started, `DELETED` that tracking ended.',
   })

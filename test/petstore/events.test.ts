@@ -2,6 +2,9 @@ import type { Change } from '../../src/database/database';
 import { statement } from '../../src/database/statement';
 import { fillShop } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
+import { running, socketClient } from '../helper/live';
+import { until } from '../helper/until';
+import { send } from '../rest/client';
 
 let gateway: Gateway;
 let changes: Change[] = [];
@@ -99,4 +102,23 @@ test('each of several concurrent changes is published with the state of the row 
   const moves = changes.filter(({ topic }) => topic === 'pet');
   const before = moves.map((change) => String((change.before as { categoryId: bigint }).categoryId));
   expect([...before, pet.categoryId].sort()).toEqual(['1', ...ids].sort());
+});
+
+test('subscribers get the id and the time of each event, and the id of the request that made the change', async () => {
+  const client = socketClient(await gateway.listen());
+  const fields = ['petChanged', 'orderChanged', 'inventoryChanged'];
+  const subscribers = fields.map((field) => client.subscribe(`subscription { ${field} { eventId at requestId } }`));
+  await until(async () => (await running(gateway)) === fields.length);
+  await gateway.graphql('mutation { updatePet(id: 1, input: {}) { id } }', {}, { 'x-request-id': 'mine-1' });
+  await send(gateway, 'POST /store/orders', { petId: 1, quantity: 1 }, { 'x-request-id': 'mine-2' });
+  const received = await Promise.all(subscribers.map((subscriber) => subscriber.until(1)));
+  const events = await recorded();
+  expect(received.map(([answer]) => Object.values(answer?.data ?? {})[0])).toEqual(
+    events.map(({ id, at }, i) => ({
+      eventId: String(id),
+      at: at.toISOString(),
+      requestId: i === 0 ? 'mine-1' : 'mine-2',
+    })),
+  );
+  client.close();
 });
