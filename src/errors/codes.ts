@@ -61,14 +61,14 @@ const TABLE = {
   },
   UNAUTHENTICATED: {
     status: 401,
-    why: 'A key is required, or the key sent is malformed, unknown, revoked or expired.',
-    fix: 'Send a valid key as `X-API-Key` or `Authorization: Bearer`. If the secret is right, the message says why the key is rejected. Do not retry with the same key.',
+    why: 'A key or token is required, or the one sent is not valid, such as a malformed, unknown, revoked or expired one.',
+    fix: 'Send a valid key as `X-API-Key`, or a valid key or token as `Authorization: Bearer`. The message says why a token is rejected, and, if its secret is right, why a key is rejected. Do not retry with the same key or token.',
     message: 'The API key expired on 2026-11-30T00:00:00.000Z.',
   },
   FORBIDDEN: {
     status: 403,
-    why: 'The key lacks the scope that the operation requires.',
-    fix: 'Use a key with this scope. No part of the operation has run.',
+    why: 'The caller lacks the scope that the operation requires.',
+    fix: 'Use a key or token with this scope. If a GraphQL error has a `path`, only this field has not run; without one, no part of the operation has run.',
     message: 'This operation needs an API key with the scope WRITE; this key does not have it.',
   },
   QUERY_NOT_IN_SAFELIST: {

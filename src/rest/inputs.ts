@@ -65,7 +65,7 @@ export interface Body {
   readonly inputs: ReadonlyMap<string, Input>;
   /**
    * Whether the body is a merge patch, where null sets a field to null. In other bodies, null means that the field is
-   * absent.
+   * absent, unless the rule of the field rejects null.
    */
   readonly isPatch: boolean;
 }

@@ -34,6 +34,7 @@ describe('the schema', () => {
       'updateOrder',
       [
         'BAD_USER_INPUT',
+        'FORBIDDEN',
         'NOT_FOUND',
         'PRECONDITION_FAILED',
         'INSUFFICIENT_STOCK',

@@ -5,10 +5,10 @@ import { isErrorCode } from '../../src/errors/codes';
 import { errorsOf } from '../../src/graphql/directives';
 import { perWorker } from './per-worker';
 
-/** The codes that a root field must declare in `@errors`: all codes of the domains, and three general codes. */
+/** The codes that a root field must declare in `@errors`: all codes of the domains, and four general codes. */
 const OWN = new Set([
   ...Array.from(gatewayDomains().errors.keys()).filter((code) => !isErrorCode(code)),
-  ...['NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE'],
+  ...['FORBIDDEN', 'NOT_FOUND', 'PRECONDITION_FAILED', 'UNKNOWN_REFERENCE'],
 ]);
 
 /** @throws Error if a root field failed with a code in {@link OWN} that its `@errors` does not name. */

@@ -1,4 +1,5 @@
 import type { InjectOptions } from 'fastify';
+import { holdToDeclaredErrors } from '../helper/declared-errors';
 import type { Gateway, Json } from '../helper/gateway';
 import { type Told, toldBy } from '../helper/standing';
 
@@ -70,6 +71,7 @@ export async function ask(gateway: Gateway, on: string, options: Options = {}): 
   const text = response.payload;
   const json =
     /^[[{]/.test(text) && /json/.test(String(response.headers['content-type'])) ? JSON.parse(text) : undefined;
+  if (isOperation) holdToDeclaredErrors(on, json?.errors);
   const [first] = json?.errors ?? [];
   const error = first ? { ...first.extensions, message: first.message } : json?.code ? json : undefined;
   const headers = response.headers as Record<string, string>;

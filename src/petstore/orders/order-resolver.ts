@@ -40,11 +40,11 @@ export class OrderResolver {
   @Weighs(WEIGHTS.creation)
   @RateLimited()
   @RequiresScope('ORDER')
-  @Errors('BAD_USER_INPUT', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
+  @Errors('BAD_USER_INPUT', 'FORBIDDEN', 'INSUFFICIENT_STOCK', 'UNKNOWN_REFERENCE')
   @Mutation(
     () => Order,
     nullable(
-      'Places an order. If the stock of the pet is tracked, the ordered units are taken from it at once; if there are too few, the order is rejected with `INSUFFICIENT_STOCK`.',
+      'Places an order. If the stock of the pet is tracked, the ordered units are taken from it at once; if there are too few, the order is rejected with `INSUFFICIENT_STOCK`. `complete: true` needs the scope WRITE.',
     ),
   )
   placeOrder(
@@ -61,6 +61,7 @@ export class OrderResolver {
   @RequiresScope('ORDER')
   @Errors(
     'BAD_USER_INPUT',
+    'FORBIDDEN',
     'NOT_FOUND',
     'PRECONDITION_FAILED',
     'INSUFFICIENT_STOCK',
@@ -70,7 +71,7 @@ export class OrderResolver {
   @Mutation(
     () => Order,
     nullable(
-      'Updates the given fields of an order; other fields keep their values. If the pet or quantity changes, the reserved stock is adjusted. The pet and quantity of a complete order cannot change.',
+      'Updates the given fields of an order; other fields keep their values. If the pet or quantity changes, the reserved stock is adjusted. The pet and quantity of a complete order cannot change. `complete` needs the scope WRITE.',
     ),
   )
   updateOrder(
@@ -87,11 +88,11 @@ export class OrderResolver {
   @Weighs(WEIGHTS.change)
   @RateLimited()
   @RequiresScope('ORDER')
-  @Errors('NOT_FOUND', 'PRECONDITION_FAILED')
+  @Errors('FORBIDDEN', 'NOT_FOUND', 'PRECONDITION_FAILED')
   @Mutation(
     () => Order,
     nullable(
-      'Deletes an order; its reserved stock is released unless the order is complete. Returns the deleted order.',
+      'Deletes an order; its reserved stock is released unless the order is complete. Cancelling a complete order needs the scope WRITE. Returns the deleted order.',
     ),
   )
   cancelOrder(

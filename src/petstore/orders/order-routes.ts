@@ -42,7 +42,8 @@ export const ORDER_ROUTES: readonly RestRoute[] = [
     on: 'DELETE /store/orders/{orderId}',
     ok: 204,
     summary: 'Cancel an order',
-    description: 'Deletes an order. Its reserved stock is released unless the order is complete.',
+    description:
+      'Deletes an order. Its reserved stock is released unless the order is complete. Cancelling a complete order needs the scope WRITE.',
     document: `mutation cancelOrder($orderId: ID!) { cancelOrder(id: $orderId) { ...order } } ${ORDER}`,
   },
 ];
