@@ -35,7 +35,7 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
       return typeof raw === 'number' ? raw : Number.NaN;
     },
   },
-  Int: { schema: INT32, fromText: (text) => (INTEGER.test(text) ? Number(text) : text) },
+  Int: { schema: INT32, example: 1, fromText: (text) => (INTEGER.test(text) ? Number(text) : text) },
   String: { schema: { type: 'string' }, mustBe: 'must be a string' },
   Boolean: {
     schema: { type: 'boolean' },

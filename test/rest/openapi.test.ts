@@ -1,5 +1,7 @@
 /** Tests of the OpenAPI document. helper/openapi.ts also checks in every test that the responses match the document. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
 import type { OpenAPIV3 } from 'openapi-types';
 import { parse } from 'yaml';
 import { gatewayDomains } from '../../src/app/domains';
@@ -152,6 +154,25 @@ describe('operations', () => {
     const ids = [...description.operations.values()].map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const tag of document.tags ?? []) expect(tag.description).toEqual(sentence);
+  });
+
+  test('have example bodies that are valid', () => {
+    const ajv = addFormats(new Ajv({ strict: false }));
+    for (const [on, { requestBody }] of description.operations) {
+      if (!requestBody) continue;
+      const schema = jsonSchema(requestBody as OpenAPIV3.RequestBodyObject);
+      expect([on, ajv.validate(schema, schema.example), ajv.errorsText()]).toEqual([on, true, 'No errors']);
+    }
+  });
+
+  test('say whether a POST creates a resource or changes one', () => {
+    const textsOf = (on: string, status: number) => {
+      const { requestBody } = description.operation(on);
+      return [(requestBody as OpenAPIV3.RequestBodyObject).description, description.response(on, status).description];
+    };
+    expect(textsOf('POST /pets', 201)).toEqual(['The whole resource, without its id.', 'The new resource.']);
+    const [body, response] = textsOf('POST /store/inventory/{petId}/adjustments', 200);
+    expect([body, response]).toEqual(['The change.', 'The resource after the change.']);
   });
 
   test('include exactly one deprecated operation, with a sunset date: GET /pets/{petId}', () => {

@@ -44,7 +44,7 @@ function operationObject(
     summary,
     description: descriptionOf(operation, catalogue),
     parameters: parametersOf(operation),
-    ...(inputs.body && { requestBody: requestBody(inputs.body) }),
+    ...(inputs.body && { requestBody: requestBody(inputs.body, operation) }),
     responses: { ...successOf(operation), ...errorResponsesOf(operation, common, catalogue) },
     ...(deprecation && {
       deprecated: true,
@@ -65,13 +65,15 @@ function descriptionOf({ description, inputs, errors, scope }: PreparedRoute, ca
     .join('\n\n');
 }
 
-function requestBody({ type, isPatch }: Body): OpenAPIV3.RequestBodyObject {
+function requestBody({ type, isPatch }: Body, operation: PreparedRoute): OpenAPIV3.RequestBodyObject {
   const types = isPatch ? PATCH_TYPES : (['application/json'] as const);
   const content = { schema: ref(type.name) };
   return {
     description: isPatch
       ? 'The fields to change: a JSON merge patch (RFC 7396).'
-      : 'The whole resource, without its id.',
+      : isAction(operation)
+        ? 'The change.'
+        : 'The whole resource, without its id.',
     required: true,
     content: Object.fromEntries(types.map((media) => [media, content])),
   };
@@ -87,14 +89,20 @@ function successOf(operation: PreparedRoute): OpenAPIV3.ResponsesObject {
     ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),
     ...annotationHeaderNames(operation),
   );
-  if (ok === 204) return { [ok]: { description: SUCCESS[method], headers } };
+  const description = isAction(operation) ? SUCCESS.PATCH : SUCCESS[method];
+  if (ok === 204) return { [ok]: { description, headers } };
   const content = { 'application/json': { schema: ref(payload.name) } };
   return {
-    [ok]: { description: SUCCESS[method], headers, content },
+    [ok]: { description, headers, content },
     ...(method === 'GET' && {
       304: { description: "The client's copy is current.", headers },
     }),
   };
+}
+
+/** Whether the operation changes a resource by POST, instead of creating one. */
+function isAction({ method, ok }: PreparedRoute): boolean {
+  return method === 'POST' && ok !== 201;
 }
 
 const SUCCESS: Readonly<Record<Method, string>> = {
