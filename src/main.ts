@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readConfig } from './app/config';
 import { environment, isOwnWorker } from './app/environment';
 import { fail } from './app/shutdown';
+import { explainVirtualMemory } from './database/virtual-memory';
 import { complain } from './http/standard-streams';
 
 /** Later starts reuse the code that V8 has compiled, except on Node 20, which has no such cache. */
@@ -25,4 +26,8 @@ function reportUnknownName(name: string): void {
   complain(`.env sets ${name}, which is not a setting (docs/configuration.md).`);
 }
 
+process.on('uncaughtExceptionMonitor', ({ message }) => {
+  const explained = explainVirtualMemory(message);
+  if (explained) fail(new Error(explained));
+});
 main().catch(fail);

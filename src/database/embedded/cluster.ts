@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
 import { FORMATS } from '../session-settings';
+import { explainVirtualMemory } from '../virtual-memory';
 import { CLUSTER, makeDataDirectory, PRIVATE } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { fileFailureOf, guardedFiles } from './guarded-files';
@@ -44,9 +45,9 @@ export async function openCluster(directory: string, proof: string): Promise<PGl
   }
   try {
     if (version === undefined) await createCluster(cluster, proof);
-    return await startEngine({ fs: guardedFiles(cluster, proof) });
+    return await startEngine({ fs: await guardedFiles(cluster, proof) });
   } catch (error) {
-    const reason = fileFailureOf(error) ?? reasonOf(error);
+    const reason = fileFailureOf(error) ?? explainVirtualMemory(reasonOf(error)) ?? reasonOf(error);
     throw new Error(`${cluster} cannot be opened as a database: ${reason}`, { cause: error });
   }
 }
@@ -103,11 +104,10 @@ export function startInMemory(image: string): Promise<PGlite> {
 
 /** Starts PGlite with the extensions that the migrations need. Without `dataDir` and `fs` it runs in memory. */
 export async function startEngine(options: Pick<PGliteOptions, 'dataDir' | 'fs' | 'loadDataDir'>): Promise<PGlite> {
-  // Loads PGlite only if the embedded database is used.
-  const { PGlite }: typeof import('@electric-sql/pglite') = require('@electric-sql/pglite');
-  const {
-    pg_trgm,
-  }: typeof import('@electric-sql/pglite/contrib/pg_trgm') = require('@electric-sql/pglite/contrib/pg_trgm');
+  // Loads PGlite only if the embedded database is used. `require` would load a build that does not find its files if `#`, `?` or
+  // `%` is in their path.
+  const { PGlite } = (await import('@electric-sql/pglite')) as object as typeof import('@electric-sql/pglite');
+  const { pg_trgm } = await import('@electric-sql/pglite/contrib/pg_trgm');
   const startParams = [...PGlite.defaultStartParams, ...LOG];
   const engine = await PGlite.create({ ...options, startParams, extensions: { pg_trgm } });
   // Table pages are in memory, so random access is cheap. With the default `random_page_cost` of 4, the planner would scan

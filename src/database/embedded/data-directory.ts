@@ -16,15 +16,22 @@ const OURS = /^(?:postgres(?:\.unfinished)?|lock\.(?:\d+|draft\.[0-9a-f]+)|owner
  */
 export function makeDataDirectory(directory: string): boolean {
   let created: string | undefined;
+  let entries: string[];
   try {
     created = mkdirSync(directory, { recursive: true, mode: PRIVATE });
+    entries = readdirSync(directory);
   } catch (error) {
-    throw new Error(`DATA_DIR ${directory} cannot be created: ${reasonOf(error)}`, { cause: error });
+    throw unusable(directory, error);
   }
-  const entries = readdirSync(directory);
   if (entries.every((name) => OURS.test(name))) close(directory);
   if (entries.includes(CLUSTER)) close(join(directory, CLUSTER));
   return created !== undefined;
+}
+
+/** The error for a data directory that this process cannot read, write or create. */
+export function unusable(directory: string, error: unknown): Error {
+  const remedy = 'Set DATA_DIR to a directory that the user of the gateway can write, or change its permissions';
+  return new Error(`DATA_DIR ${directory} cannot be used: ${reasonOf(error)}. ${remedy}.`, { cause: error });
 }
 
 /** Restricts the permissions to the owner. This fails if another user owns the directory, such as a mounted volume. */

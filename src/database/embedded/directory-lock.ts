@@ -13,8 +13,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { reasonOf } from '../failures';
-import { PRIVATE } from './data-directory';
+import { PRIVATE, unusable } from './data-directory';
 import { isLocal } from './local-disk';
 import { exitWithoutLock } from './lock-proof';
 import { listenIn, probe, SOCKET } from './lock-socket';
@@ -113,7 +112,7 @@ async function prepare(path: string): Promise<Draft | undefined> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT' && isDirectory(path)) return undefined;
     rmSync(directory, REMOVE);
-    throw new Error(`DATA_DIR ${path} cannot be locked: ${reasonOf(error)}`, { cause: error });
+    throw unusable(path, error);
   }
 }
 

@@ -23,8 +23,10 @@ const REASONS: Record<number, string> = {
  * Before each change to the files, the guard checks that this process still holds the lock of the data directory.
  * @param proof see `DirectoryLock`.
  */
-export function guardedFiles(directory: string, proof: string): PGliteOptions['fs'] {
-  const { NodeFS }: typeof import('@electric-sql/pglite/nodefs') = require('@electric-sql/pglite/nodefs');
+export async function guardedFiles(directory: string, proof: string): Promise<PGliteOptions['fs']> {
+  const { NodeFS } = (await import(
+    '@electric-sql/pglite/nodefs'
+  )) as object as typeof import('@electric-sql/pglite/nodefs');
   const files = new NodeFS(directory);
   const init = files.init.bind(files);
   files.init = async (engine, options) => {

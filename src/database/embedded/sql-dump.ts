@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
 import { reasonOf } from '../failures';
 import { openDirectory, renameDurably } from './cluster';
 import { CLUSTER, makeDataDirectory } from './data-directory';
@@ -34,6 +33,9 @@ export async function dumpDirectory(directory: string): Promise<string> {
   if (!existsSync(join(directory, CLUSTER))) throw new Error(`DATA_DIR ${directory} has no database.`);
   const { engine, close } = await openDirectory(directory);
   try {
+    // See `startEngine` for `import`.
+    const tools = (await import('@electric-sql/pglite-tools/pg_dump')) as object;
+    const { pgDump } = tools as typeof import('@electric-sql/pglite-tools/pg_dump');
     const file = await pgDump({ pg: engine, args: OPTIONS });
     const sql = await file.text();
     // PostgreSQL 15 and 16 do not have this setting.

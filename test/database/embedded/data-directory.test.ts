@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDataDirectory } from '../../../src/database/embedded/data-directory';
 import { openDatabase } from '../../../src/database/open';
@@ -54,4 +54,33 @@ test.each([
   mkdirSync(join(directory, 'postgres'), { recursive: true });
   writeFileSync(join(directory, 'postgres', 'PG_VERSION'), `${version}\n`);
   for (let start = 0; start < 2; start++) await expect(openDatabase({ directory })).rejects.toThrow(line);
+});
+
+test.each<[what: string, make: () => string]>([
+  [
+    'a file',
+    () => {
+      writeFileSync(join(above, 'file'), '');
+      return join(above, 'file');
+    },
+  ],
+  [
+    'below a file',
+    () => {
+      writeFileSync(join(above, 'file'), '');
+      return join(above, 'file', 'data');
+    },
+  ],
+  [
+    'a link to nothing',
+    () => {
+      symlinkSync(join(above, 'nothing'), join(above, 'link'));
+      return join(above, 'link');
+    },
+  ],
+])('if DATA_DIR is %s, the start fails with one line that names it and the remedy', async (_what, make) => {
+  const path = make();
+  await expect(openDatabase({ directory: path })).rejects.toThrow(
+    new RegExp(`^DATA_DIR ${path} cannot be used: \\w+: .*\\. Set DATA_DIR to a directory .*\\.$`),
+  );
 });

@@ -323,7 +323,9 @@ test('a directory that the process may not write is rejected with a one-line err
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.('nobody');
   try {
-    await expect(lock()).rejects.toThrow(/^DATA_DIR \S+ cannot be locked: EACCES: .*$/);
+    await expect(lock()).rejects.toThrow(
+      /^DATA_DIR \S+ cannot be used: EACCES: .*Set DATA_DIR to a directory that .*\.$/,
+    );
   } finally {
     if (isRoot) process.seteuid?.(0);
   }
