@@ -42,7 +42,7 @@ export async function startPrimary(config: Config): Promise<void> {
   const registry = new AggregatorRegistry<PrometheusContentType>();
   register(poolMetrics(pool), registry);
   const metrics = { text: async () => `${await registry.clusterMetrics()}\n${await registry.metrics()}` };
-  stopOnSignals(() => stop(pool, SHUTDOWN_DELAY_MS), kill);
+  stopOnSignals(() => stop(pool, SHUTDOWN_DELAY_MS), SHUTDOWN_DELAY_MS + STOP_MS + RESTART_MS, kill);
   const metricsAt = await serveMetrics(metrics, config.METRICS_PORT, config.HOST);
 
   cluster.on('message', (worker, { serving: report }: { serving?: Report }) => {
@@ -78,9 +78,8 @@ function fork(): void {
 }
 
 /**
- * Sends SIGTERM to the workers that serve, and waits until they have exited. Kills them `STOP_MS` after the shutdown delay.
- * Workers that do not serve yet are killed at once.
- * @throws Error if a worker did not exit with code 0.
+ * Sends SIGTERM to the workers, and waits until they have exited. Kills them `STOP_MS` after the shutdown delay.
+ * @throws Error if a worker that served did not exit with code 0.
  */
 async function stop(pool: Pool, delayMs: number): Promise<void> {
   pool.phase = 'stopping';
@@ -90,8 +89,10 @@ async function stop(pool: Pool, delayMs: number): Promise<void> {
     const ended = new Promise<string | number>((resolve) => {
       worker.on('exit', (code: number, signal: string | null) => resolve(signal ?? code));
     });
-    worker.process.kill(isServing ? 'SIGTERM' : 'SIGKILL');
-    return isServing ? ended : 0;
+    worker.process.kill('SIGTERM');
+    const ending = await ended;
+    // A worker that has just been created has no handler for the signal yet.
+    return isServing ? ending : 0;
   });
   const bad = (await Promise.all(endings)).find((ending) => ending !== 0);
   if (bad !== undefined) throw new Error(`a worker exited with ${bad} during shutdown`);

@@ -16,15 +16,22 @@ export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /**
  * On the first SIGTERM, SIGINT or SIGHUP, calls `finish` and then exits. On the second signal, calls `abandon` and exits immediately
  * with 1.
+ * @param limitMs after this time, the process exits even if `finish` has not ended.
  */
-export function stopOnSignals(finish: () => Promise<void>, abandon = (): void => undefined): void {
+export function stopOnSignals(finish: () => Promise<void>, limitMs: number, abandon = (): void => undefined): void {
   let stopping = false;
+  const exitLate = () => {
+    complain(`the shutdown took longer than ${limitMs / 1000} s, so the process exits without it.`);
+    abandon();
+    process.exit(1);
+  };
   const stop = () => {
     if (stopping) {
       abandon();
       process.exit(1);
     }
     stopping = true;
+    setTimeout(exitLate, limitMs).unref();
     finish().then(() => process.exit(0), fail);
   };
   for (const signal of STOP_SIGNALS) process.on(signal, stop);

@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import type { Config } from './config';
-import { openService } from './service';
+import { type Service, ServiceStart } from './service';
 import { fail, STOP_SIGNALS } from './shutdown';
 
 /**
@@ -16,23 +16,17 @@ const PASSED_ON_MS = 50;
 
 /** Serves in a worker: one of several processes that share a port. */
 export async function startWorker(config: Config, worker: Worker): Promise<void> {
-  const service = await openService(config);
-  if (config.METRICS_PORT !== undefined) {
-    AggregatorRegistry.setRegistries(service.metrics.collect());
-    // The constructor makes this process answer the primary's requests for metrics.
-    new AggregatorRegistry();
-  }
-  const report = await service.listen();
-
+  const start = new ServiceStart(config);
   let isEnding = false;
   const end = (delayMs: number) => {
     if (isEnding) return;
     isEnding = true;
-    const ended = service
-      .closePort(delayMs, () => sleep(PASSED_ON_MS))
-      .then(() => sleep(ALL_CLOSED_MS))
-      .then(() => service.finish());
-    ended.then(() => process.exit(0), fail);
+    const close = async (service: Service) => {
+      await service.closePort(delayMs, () => sleep(PASSED_ON_MS));
+      await sleep(ALL_CLOSED_MS);
+      await service.finish();
+    };
+    start.stop(close).then(() => process.exit(0), fail);
   };
   // Ctrl+C in a terminal sends SIGINT to every process, and the primary also sends SIGTERM. Only the first signal counts.
   for (const signal of STOP_SIGNALS) process.on(signal, () => end(config.SHUTDOWN_DELAY_MS));
@@ -42,5 +36,13 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
     worker.exitedAfterDisconnect = true; // without it, Node ends the process right after this event
     end(0);
   });
+  const service = await start.opened;
+  if (!service) return;
+  if (config.METRICS_PORT !== undefined) {
+    AggregatorRegistry.setRegistries(service.metrics.collect());
+    // The constructor makes this process answer the primary's requests for metrics.
+    new AggregatorRegistry();
+  }
+  const report = await service.listen();
   worker.send({ serving: report });
 }

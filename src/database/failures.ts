@@ -11,6 +11,10 @@ const CODES = {
   'not-found': 'P2025',
   /** A deadlock or serialization failure, to be retried. */
   transient: '40001 40P01 P2034',
+  /** A statement was prepared before a column of its table changed, or by another session. A fresh connection can run it. */
+  stale: '0A000 26000',
+  /** The server rejects the gateway's statements: a table, column or right is missing, or transaction ids are used up. */
+  rejected: '42P01 42703 42501 54000 P2021 P2022',
   /** A statement or transaction exceeded its time limit. */
   timeout: '57014 55P03 P2028 P1008',
   /** The server rejects writes: it is a standby, for example, or its disk is full. Reads still work. */
@@ -46,6 +50,11 @@ export function failureOf(error: unknown): Failure | undefined {
     current = current.cause ?? meta?.driverAdapterError;
   }
   return undefined;
+}
+
+/** Whether it is unclear after a failure which statements its connection has prepared. The connection must then be closed. */
+export function leavesUnclear(failure: Failure | undefined): boolean {
+  return failure === undefined || failure === 'unavailable' || failure === 'stale' || failure === 'rejected';
 }
 
 /** The error of a connection that could not be opened. The database counts as unavailable, whatever the reason. */

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { reasonOf } from './failures';
 import { BEGIN, withoutTimeLimits } from './session-settings';
@@ -52,6 +53,17 @@ const APPLIED = `select migration_name, checksum, finished_at is not null as is_
   where rolled_back_at is null
     and (finished_at is not null or logs is null or logs like 'A migration failed to apply%')`;
 
+/** Interval between attempts to take the lock, in milliseconds. */
+const RETRY_MS = 200;
+/** After this time, the operator is told what the start waits for, in milliseconds. */
+const PATIENCE_MS = 2_000;
+
+/** The sessions that hold the lock. PostgreSQL stores the two halves of the number as `classid` and `objid`. */
+const HOLDERS = `select activity.pid, activity.application_name as name, activity.client_addr::text as address
+  from pg_locks held join pg_stat_activity activity using (pid)
+  where held.locktype = 'advisory' and held.granted and held.classid = 0 and held.objid = ${ADVISORY_LOCK} and held.objsubid = 1
+    and held.database = (select oid from pg_database where datname = current_database())`;
+
 /** What to do about an error, by its code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '42501':
@@ -62,6 +74,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '57014': 'The statement was cancelled. Start again.',
 };
 
+export interface MigrationOptions {
+  /** Ends the wait for the lock, and the start before its next migration. */
+  readonly signal?: AbortSignal;
+  /** Tells the operator what the start waits for, as one line. */
+  report?(line: string): void;
+}
+
 /**
  * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so that
  * Prisma's CLI can continue from there. A failed migration is rolled back and recorded, and
@@ -71,12 +90,16 @@ const REMEDIES: Readonly<Record<string, string>> = {
  * Prisma's CLI is not used: it downloads an engine, is not in the image, and cannot migrate the embedded database.
  * @throws Error with a one-line message that names the migration.
  */
-export async function migrate(connection: MigrationConnection, directory = MIGRATIONS_DIRECTORY): Promise<void> {
+export async function migrate(
+  connection: MigrationConnection,
+  options: MigrationOptions = {},
+  directory = MIGRATIONS_DIRECTORY,
+): Promise<void> {
   const migrations = migrationsIn(directory);
   const [state] = await connection.rows(
     "select current_setting('transaction_read_only') = 'on' as read_only, to_regclass('_prisma_migrations') as ledger",
   );
-  if (!state?.read_only) while (await applyNext(connection, migrations));
+  if (!state?.read_only) while (await applyNext(connection, migrations, options));
   else {
     const next = state.ledger === null ? migrations[0] : await pending(connection, migrations);
     if (next) throw new Error(`Migration ${next.name} cannot be applied: the database is read-only`);
@@ -97,19 +120,23 @@ function migrationsIn(directory: string) {
 }
 
 /** Applies the first pending migration. @returns false if no migration was pending. */
-async function applyNext(connection: MigrationConnection, migrations: Migration[]): Promise<boolean> {
+async function applyNext(
+  connection: MigrationConnection,
+  migrations: Migration[],
+  options: MigrationOptions,
+): Promise<boolean> {
   let next: Migration | undefined;
   try {
-    await alone(connection, async () => {
+    await alone(connection, options, async () => {
       next = await pending(connection, migrations);
-      if (next) await apply(connection, next);
+      if (next) await apply(connection, next, options);
     });
     return next !== undefined;
   } catch (error) {
     if (!next) throw error;
     const reason = reasonOf(error);
     const failed = [randomUUID(), next.checksum, next.name, reason];
-    await alone(connection, () => connection.rows(RECORD_FAILURE, failed)).catch(() => undefined);
+    await alone(connection, options, () => connection.rows(RECORD_FAILURE, failed)).catch(() => undefined);
     const remedy = REMEDIES[(error as { code?: string }).code ?? ''];
     throw new Error(`Migration ${next.name} failed: ${reason}${remedy ? `. ${remedy}` : ''}`, { cause: error });
   }
@@ -121,12 +148,31 @@ async function pending(connection: MigrationConnection, migrations: Migration[])
   return migrations.find((migration) => !isApplied(migration, applied));
 }
 
-/** Runs `work` in a transaction that holds the advisory lock. Creates the migrations table if needed. */
-async function alone<T>(connection: MigrationConnection, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in a transaction that holds the advisory lock. Creates the migrations table if needed. There is no time limit,
+ * since a migration may take long, and other instances that start meanwhile wait for it. They do not wait in the server, so
+ * that nothing of a start that is killed stays there.
+ */
+async function alone<T>(
+  connection: MigrationConnection,
+  { signal, report }: MigrationOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const reportAt = performance.now() + PATIENCE_MS;
+  let isReported = false;
   try {
-    // There is no time limit, since a migration may take long, and other instances that start meanwhile wait for it.
-    await connection.script(`${BEGIN}; ${withoutTimeLimits('transaction')}; set local timezone to 'UTC'`);
-    await connection.rows('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+    for (;;) {
+      signal?.throwIfAborted();
+      await connection.script(`${BEGIN}; ${withoutTimeLimits('transaction')}; set local timezone to 'UTC'`);
+      const [lock] = await connection.rows('select pg_try_advisory_xact_lock($1) as is_taken', [ADVISORY_LOCK]);
+      if (lock?.is_taken) break;
+      if (!isReported && performance.now() > reportAt) {
+        isReported = true;
+        report?.(lineOf(await connection.rows(HOLDERS)));
+      }
+      await connection.script('rollback');
+      await sleep(RETRY_MS, undefined, { signal });
+    }
     await connection.script(LEDGER);
     const result = await work();
     await connection.script('commit');
@@ -136,6 +182,14 @@ async function alone<T>(connection: MigrationConnection, work: () => Promise<T>)
     await connection.script('rollback').catch(() => undefined);
     throw error;
   }
+}
+
+function lineOf([holder]: readonly Record<string, unknown>[]): string {
+  const named = holder
+    ? `process ${holder.pid} of the server, ${holder.name || 'a client without a name'}`
+    : 'another client';
+  const from = holder?.address ? ` from ${holder.address}` : '';
+  return `the start waits, since ${named}${from} holds the lock of migrations. If that is no start of the gateway, end it with pg_terminate_backend.`;
 }
 
 /** @throws Error if the migration failed earlier, or if its file has changed since it was applied. */
@@ -155,9 +209,23 @@ function isApplied({ name, checksum }: Migration, applied: Record<string, unknow
  * Applies a migration, and records it in the same transaction. So a migration that is interrupted, for example by a crash,
  * changes nothing.
  */
-async function apply(connection: MigrationConnection, { name, sql, checksum }: Migration): Promise<void> {
+async function apply(
+  connection: MigrationConnection,
+  { name, sql, checksum }: Migration,
+  { report }: MigrationOptions,
+): Promise<void> {
   const id = randomUUID();
+  const [session] = await connection.rows('select pg_backend_pid() as pid');
   await connection.rows(RECORD, [id, checksum, name]);
-  await connection.script(sql);
+  const late = setTimeout(() => {
+    report?.(
+      `migration ${name} still runs. If it waits for a lock, "select pg_blocking_pids(${session?.pid})" names the processes that hold it.`,
+    );
+  }, PATIENCE_MS);
+  try {
+    await connection.script(sql);
+  } finally {
+    clearTimeout(late);
+  }
   await connection.rows('update _prisma_migrations set finished_at = clock_timestamp() where id = $1', [id]);
 }

@@ -1,9 +1,10 @@
 import type { Database } from './database';
 import { openEmbedded } from './embedded/embedded';
+import type { MigrationOptions } from './migrations';
 import type { PoolBounds } from './postgres/bounded-pool';
 import { openPostgres } from './postgres/postgres';
 
-export interface DatabaseOptions extends Partial<Omit<PoolBounds, 'connectMs'>> {
+export interface DatabaseOptions extends MigrationOptions, Partial<Omit<PoolBounds, 'connectMs'>> {
   /** `postgresql://…` */
   readonly url?: string;
   /** The data directory of the embedded database. */
@@ -17,5 +18,5 @@ export interface DatabaseOptions extends Partial<Omit<PoolBounds, 'connectMs'>> 
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;
   const bounds = { poolSize, queue, requestTimeoutMs };
-  return url ? openPostgres(url, bounds) : openEmbedded(directory, bounds);
+  return url ? openPostgres(url, bounds, options) : openEmbedded(directory, bounds);
 }

@@ -108,6 +108,9 @@ const UNWRITABLE = {
     'Writes are rejected at the moment, since the disk of the database is full. Reads still work; try again later.',
 };
 
+/** Failures of the database that may end without a change of the request. */
+const PASSING: readonly Failure[] = ['unavailable', 'rejected', 'timeout', 'transient', 'stale'];
+
 /** Maximum length of a message. Longer messages mostly repeat the caller's own input. */
 const MAX_MESSAGE = 500;
 
@@ -126,8 +129,7 @@ export function problemOf(error: unknown): Problem & { internal?: true } {
   if (error instanceof OutcomeUnknown) return { ...UNAVAILABLE, details: UNKNOWN, internal: true };
   const failure = failureOf(error);
   if (failure === 'read-only' || failure === 'disk-full') return { ...UNAVAILABLE, message: UNWRITABLE[failure] };
-  if (failure === 'unavailable' || failure === 'timeout' || failure === 'transient')
-    return { ...UNAVAILABLE, internal: true };
+  if (failure && PASSING.includes(failure)) return { ...UNAVAILABLE, internal: true };
   return { ...INTERNAL, internal: true };
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database';
+import { failureOf } from '../database/failures';
 import { inTime } from '../database/in-time';
 import type { ErrorDetail } from '../errors/errors';
 import { ProblemError } from '../errors/errors';
@@ -60,7 +61,7 @@ function databaseCheck(database: Database): () => Promise<string | undefined> {
   const ask = async () => ((await database.canWrite()) ? undefined : 'is read-only; reads still work');
   return () => {
     running ??= ask()
-      .catch(() => NO_ANSWER)
+      .catch((error) => (failureOf(error) === 'rejected' ? `rejects statements (SQLSTATE ${error.code})` : NO_ANSWER))
       .finally(() => setTimeout(() => (running = undefined), CACHED_MS).unref());
     return inTime(running, TIMEOUT_MS).catch(() => NO_ANSWER);
   };

@@ -267,13 +267,12 @@ onPostgres('on PostgreSQL', () => {
       expect(await both()).toEqual(expected);
     });
 
-    test('fails once after its columns have changed, and then returns the new columns', async () => {
+    test('returns the new columns after they have changed', async () => {
       await reopen(1);
       await run("insert into things values (1, 'one')");
       const thing = () => run('select name from things where i = $1', 1);
       expect(await thing()).toEqual({ name: 'one' });
       await run('alter table things alter name type int using length(name)');
-      await expect(thing()).rejects.toMatchObject({ code: '0A000' });
       expect(await thing()).toEqual({ name: 3 });
     });
 

@@ -62,7 +62,7 @@ function write(migrations: Record<string, string>): void {
 const FIRST = { '1_first': 'create table first (a int);' };
 const SECOND = { '2_second': 'create table second (a int);' };
 
-const run = () => migrate(connection, directory);
+const run = () => migrate(connection, {}, directory);
 const ledger = () => connection.rows('select * from _prisma_migrations order by migration_name, started_at');
 const locks = (on: MigrationConnection) =>
   on.rows(`select * from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`);
@@ -205,7 +205,7 @@ onPostgres('migrations work behind a pooler that uses another connection for eac
       if (sql === 'commit' || sql === 'rollback') transactions++;
     },
   };
-  await expect(migrate(pooled, directory)).rejects.toThrow('Migration 2_second failed: division by zero');
+  await expect(migrate(pooled, {}, directory)).rejects.toThrow('Migration 2_second failed: division by zero');
   expect(transactions).toBeGreaterThan(2);
   expect(await tables()).toEqual(['first']);
   expect(await ledger()).toHaveLength(2);
@@ -219,7 +219,7 @@ onPostgres('instances that start at the same time apply each migration once', as
   const names = Array.from({ length: 5 }, (_, index) => `slow_${index}`);
   write(Object.fromEntries(names.map((name) => [name, `create table ${name} (a int); select pg_sleep(0.02);`])));
   const instances = await Promise.all(Array.from({ length: 6 }, connect));
-  await Promise.all(instances.map((instance) => migrate(instance, directory)));
+  await Promise.all(instances.map((instance) => migrate(instance, {}, directory)));
   expect(await tables()).toEqual(names);
   expect(await ledger()).toHaveLength(5);
 });
@@ -227,7 +227,7 @@ onPostgres('instances that start at the same time apply each migration once', as
 test('a database of the previous version keeps its usage, and loses the table that only older versions used', async () => {
   const last = '20261128000000_usage_without_flushes';
   cpSync(MIGRATIONS_DIRECTORY, directory, { recursive: true, filter: (path) => !path.includes(last) });
-  await migrate(connection, directory);
+  await migrate(connection, {}, directory);
   await connection.script(`insert into usage_days (caller, day, requests) values ('', date '2026-11-27', 7);
     insert into usage_flushes (process, number, flushed_at) values ('a', 1, now())`);
   await migrate(connection);
@@ -241,7 +241,7 @@ const TIMES = '20261128010000_times';
 const migrateToVersionBefore = () => {
   for (const name of readdirSync(MIGRATIONS_DIRECTORY).filter((each) => each < TIMES))
     cpSync(join(MIGRATIONS_DIRECTORY, name), join(directory, name), { recursive: true });
-  return migrate(connection, directory);
+  return migrate(connection, {}, directory);
 };
 
 test('rows of the previous version get no times until they are written, and instances of that version may write beside', async () => {

@@ -241,13 +241,16 @@ describe('an error is classified as', () => {
     ['unique', 'a duplicate id (Prisma)', (s) => s.prisma.category.create({ data: { id: 1, name: 'a' } })],
     ['not-found', 'a missing row updated', (s) => s.prisma.pet.update({ where: { id: 99 }, data: { name: 'a' } })],
     ['not-found', 'a missing row deleted', (s) => s.prisma.pet.delete({ where: { id: 99 } })],
+    ['rejected', 'a missing table', (s) => sql(s, 'select nothing from nowhere')],
+    ['rejected', 'a missing column', (s) => sql(s, 'select nothing from pets')],
+    ['stale', 'a lost statement', (s) => sql(s, 'execute lost')],
   ])('%s: %s', async (failure, _what, run) => {
     expect(failureOf(await errorOf(run(database)))).toBe(failure);
     expect(failureOf(await errorOf(database.transaction(run)))).toBe(failure);
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
-  test.each(['select nothing from nowhere', `select 'x'::int`])('no database failure: %s', async (text) => {
+  test.each(['select from', `select 'x'::int`])('no database failure: %s', async (text) => {
     const error = await errorOf(sql(database, text));
     expect(error).toMatchObject({ code: expect.any(String) });
     expect(failureOf(error)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, readdirSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { freePort } from './free-port';
@@ -49,7 +49,7 @@ export class PostgresServer extends Server {
   /** Creates a server that accepts connections. @param settings more lines of `postgresql.conf`. */
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort(), settings);
-    await server.tool('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
+    await server.tool('initdb', ['-D', server.data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
     await server.start();
     return server;
   }
@@ -91,6 +91,14 @@ export class PostgresServer extends Server {
   override async remove(): Promise<void> {
     await this.stop('SIGQUIT');
     await super.remove();
+  }
+
+  /** Makes the server ask a role for its password. */
+  async requirePasswords(role: string): Promise<void> {
+    const file = join(this.data, 'pg_hba.conf');
+    writeFileSync(file, `host all ${role} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n`);
+    giveToServer(file);
+    await this.query('select pg_reload_conf()');
   }
 
   /** Runs SQL on a new connection. @returns the rows. */

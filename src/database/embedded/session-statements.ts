@@ -1,4 +1,4 @@
-import { failureOf } from '../failures';
+import { failureOf, leavesUnclear } from '../failures';
 import { MOST_BYTES, MOST_CHARACTERS, memoryOf } from '../postgres/prepared-query';
 
 /** A statement, and its unique name in the session. */
@@ -37,7 +37,7 @@ export class SessionStatements {
   /** Called with the outcome of a statement that was sent under a name. */
   note(name: string, sent: NamedStatement, error: unknown): void {
     if (!error) sent.isPrepared = true;
-    else if (!sent.isPrepared || failureOf(error) === undefined) this.known.delete(name);
+    else if (!sent.isPrepared || leavesUnclear(failureOf(error))) this.known.delete(name);
   }
 
   /** Forgets all statements. Later statements get new names, since earlier ones may still be in flight. */

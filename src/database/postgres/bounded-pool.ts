@@ -1,8 +1,8 @@
-import { type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { Deadline, type Requester } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
-import { setUp } from './connection-settings';
+import { onServerError, setUp } from './connection-settings';
 import { hold, noteReadOnly } from './held-connection';
 import type { PostgresServer } from './postgres-server';
 
@@ -17,6 +17,9 @@ export interface PoolBounds {
   readonly requestTimeoutMs: number;
 }
 
+/** PostgreSQL documentation, appendix A: feature_not_supported (of a plan whose result has changed), and a lost statement. */
+const STALE = ['0A000', '26000'];
+
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
 
 /**
@@ -26,6 +29,10 @@ type Callback = (error: Error | undefined, client: PoolClient | undefined, done:
  */
 export class BoundedPool extends Pool {
   private readonly queue: FairSemaphore;
+  /** When each connection was opened, in `performance.now()` time. */
+  private readonly openedAt = new WeakMap<ClientBase, number>();
+  /** Connections that were opened earlier are closed instead of used. */
+  private freshSince = 0;
 
   /**
    * @param settings the SQL that a new connection runs first.
@@ -50,8 +57,13 @@ export class BoundedPool extends Pool {
       },
       max: poolSize,
       onConnect: async (client) => {
+        this.openedAt.set(client, performance.now());
         await setUp(client, settings, connectMs);
         noteReadOnly(client);
+        // A statement that is out of date on one connection is so on all connections that prepared it.
+        onServerError(client, (code) => {
+          if (STALE.includes(code)) this.freshSince = performance.now();
+        });
       },
     });
     this.queue = new FairSemaphore(poolSize, slotsForOneCaller, bounds.queue);
@@ -89,7 +101,11 @@ export class BoundedPool extends Pool {
         // If a connection is idle and no earlier request waits for it, the pool hands it out in this turn of the event loop.
         // So usually no listener for the deadline is needed.
         const stop = this.idleCount > this.waitingCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
-        super.connect((error, client) => {
+        const onConnect: Callback = (error, client) => {
+          if (client && (this.openedAt.get(client) ?? 0) < this.freshSince) {
+            client.release(true);
+            return super.connect(onConnect);
+          }
           stop?.();
           if (!client) {
             leave();
@@ -99,7 +115,8 @@ export class BoundedPool extends Pool {
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);
-        });
+        };
+        super.connect(onConnect);
       };
       const entered = this.queue.acquire(requester);
       if (entered instanceof Promise) entered.then(enter, reject);

@@ -56,6 +56,11 @@ export async function setUp(client: ClientBase, sql: string, ms: number): Promis
   }
 }
 
+/** Calls the listener with the SQLSTATE of each error that the server reports on a connection. */
+export function onServerError(client: ClientBase, listener: (code: string) => void): void {
+  connectionOf(client).on('errorMessage', ({ code = '' }: { code?: string }) => listener(code));
+}
+
 /** The connection of a client. `ClientBase` does not declare it, but all clients here are instances of `Client`. */
 export function connectionOf(client: ClientBase): Connection {
   return (client as Client).connection;

@@ -3,7 +3,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import type { Deadline } from '../deadline';
 import type { Release } from '../fair-semaphore';
 import type { CancelRequests } from './cancel-request';
-import { connectionOf } from './connection-settings';
+import { connectionOf, onServerError } from './connection-settings';
 
 /** The delay before a cancel request is repeated, and the time limit for closing a connection, in milliseconds. */
 const PATIENCE_MS = 1_000;
@@ -20,7 +20,7 @@ const readOnly = new WeakSet<ClientBase>();
  * release.
  */
 export function noteReadOnly(client: ClientBase): void {
-  connectionOf(client).on('errorMessage', ({ code }: { code?: string }) => {
+  onServerError(client, (code) => {
     if (code === READ_ONLY) readOnly.add(client);
   });
 }

@@ -2,9 +2,11 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import type { PoolLoad, Statement } from '../database';
 import type { Requester } from '../deadline';
+import { failureOf } from '../failures';
 import { connectionsOfOneCaller } from '../fair-semaphore';
 import type { Command, Engine, OpenTransaction, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
+import { COLUMNS } from '../generated/columns';
 import { retrying } from '../retries';
 import { settled } from '../settled';
 import { UNNAMED } from '../statement';
@@ -38,6 +40,19 @@ const IDLE_MS = 30_000;
 
 /** Selects one row. Its column `yes` is true if the server accepts writes. */
 export const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
+
+/**
+ * Fails if the server rejects the gateway's statements: with 54000 if its transaction ids are used up, with 42P01 if a table is
+ * missing, and with 42501 if the role lacks a right.
+ */
+const REJECTS_NOTHING = `do $$ declare lacking text; begin
+  perform pg_current_xact_id() where current_setting('transaction_read_only') = 'off';
+  select into lacking string_agg(needed || ' on ' || name, ', ') from unnest('{${Object.keys(COLUMNS).join()}}'::text[]) name,
+    unnest('{select,insert,update,delete}'::text[]) needed where not has_table_privilege(name, needed);
+  if lacking is not null then
+    raise exception 'the role lacks the rights %', lacking using errcode = '42501';
+  end if;
+end $$`;
 
 /**
  * The connections to one server. A pooled connection runs one statement or transaction at a time. A few other connections
@@ -87,9 +102,20 @@ export class PostgresEngine implements Engine {
       const { reason } = deadline;
       if (reason) return Promise.reject(reason);
       const rows = this.shared.query<Row>(statement, values);
-      if (rows) return rows;
+      if (rows) return rows.catch((error) => this.runInPool(requester, command, values, error));
     }
-    return retrying(deadline, () => this.runAlone(requester, command, values));
+    return this.runInPool(requester, command, values);
+  }
+
+  /** @param stale the error of the statement on a shared connection. Other errors than stale statements are thrown again. */
+  private async runInPool<Row>(
+    requester: Requester,
+    command: Command<Row>,
+    values: unknown[],
+    stale?: unknown,
+  ): Promise<Row[]> {
+    if (stale !== undefined && failureOf(stale) !== 'stale') throw stale;
+    return retrying(requester.deadline, () => this.runAlone(requester, command, values));
   }
 
   async transact<T>(
@@ -104,12 +130,16 @@ export class PostgresEngine implements Engine {
     return settled(transaction.run(run, end), deadline, () => transaction.isCommitting);
   }
 
-  /** Resolves to false on a standby, or if transactions are read-only by default. Rejects if the server does not respond. */
+  /**
+   * Resolves to false on a standby, or if transactions are read-only by default. Rejects if the server does not respond, or
+   * rejects the gateway's statements.
+   */
   async canWrite(): Promise<boolean> {
     const client = await this.probe.connect();
     let canWrite = false;
     try {
       const { rows } = await client.query<{ yes: boolean }>(TAKES_WRITES);
+      await client.query(REJECTS_NOTHING);
       canWrite = rows[0]?.yes === true;
     } finally {
       // Closes a connection to a read-only server, since a new connection may reach the new primary after a failover.

@@ -1,7 +1,7 @@
 import { Client, type ClientConfig } from 'pg';
 import { FORMATS } from '../session-settings';
 import { CancelRequests } from './cancel-request';
-import { setUp } from './connection-settings';
+import { connectionOf, setUp } from './connection-settings';
 import { type ConnectionString, parseConnectionString } from './connection-string';
 
 /**
@@ -12,6 +12,11 @@ const REJECT_READ_ONLY = `do $$ begin
     raise exception 'it is read-only' using errcode = '57P03';
   end if;
 end $$`;
+
+/** How long the server has to close a connection, in milliseconds. */
+const CLOSE_MS = 1_000;
+/** How often the server looks whether the client of a long migration still exists. */
+const CHECK_CLIENT = "set client_connection_check_interval to '2s'";
 
 /** The PostgreSQL server at a URL. Its {@link Client} opens connections to it. */
 export class PostgresServer {
@@ -44,6 +49,17 @@ export class PostgresServer {
         // The failed statement rejects with the error. Without a listener, this event would crash the process.
         this.on('error', () => undefined);
       }
+
+      /** Closes the connection. A server that is silent does not delay this for long. */
+      override end(): Promise<void>;
+      override end(callback: (error: Error) => void): void;
+      override end(callback?: (error: Error) => void): Promise<void> | undefined {
+        const { stream } = connectionOf(this);
+        const late = setTimeout(() => stream.destroy(), CLOSE_MS);
+        stream.once('close', () => clearTimeout(late));
+        if (callback) super.end(callback);
+        else return super.end();
+      }
     };
   }
 
@@ -61,13 +77,15 @@ export class PostgresServer {
   }
 
   /**
-   * Opens a connection outside the pools.
+   * Opens a connection for migrations, outside the pools. If this process is killed, the server ends the running statement.
    * @param ms time limit for connecting, and for the check that the server accepts writes, in milliseconds.
    */
   async connect(ms: number): Promise<Client> {
     const client = await new this.Client({ connectionTimeoutMillis: ms }).connect();
     try {
       await setUp(client, this.preamble, ms);
+      // PostgreSQL before version 14 does not know this setting, and some systems do not support it.
+      if (!this.isPooled) await setUp(client, CHECK_CLIENT, ms).catch(() => undefined);
     } catch (error) {
       await client.end();
       throw error;

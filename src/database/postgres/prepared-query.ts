@@ -1,7 +1,7 @@
 import { type ClientBase, Query, type ResultBuilder, TypeOverrides } from 'pg';
 import { callInBatch } from '../batch';
 import type { Statement } from '../database';
-import { failureOf } from '../failures';
+import { failureOf, leavesUnclear } from '../failures';
 
 /** The server's memory for a prepared statement, and for each character of its text (bench/README.md). */
 const STATEMENT_BYTES = 14_000;
@@ -51,7 +51,7 @@ export function runPrepared<Row>(
         return callInBatch(() => resolve(result.rows));
       }
       const failure = failureOf(error);
-      done(isFull || failure === undefined || failure === 'unavailable');
+      done(isFull || leavesUnclear(failure));
       reject(error);
     };
     // Passes a `Query`, since node-postgres would copy a plain object. The copy would take longer than the rest of this

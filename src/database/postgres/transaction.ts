@@ -1,7 +1,7 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Statement } from '../database';
 import type { Deadline } from '../deadline';
-import { failureOf } from '../failures';
+import { failureOf, leavesUnclear } from '../failures';
 import type { OpenTransaction, TransactionEnd } from '../gateway-database';
 import type { Prisma } from '../generated/client';
 import type { EventRow } from '../recorded-write';
@@ -106,7 +106,7 @@ export class PostgresTransaction implements OpenTransaction {
     const noted = notePrepared(this.client, name, text);
     this.isSpent ||= noted.isFull;
     return this.client.query({ ...config, name: noted.name }).catch((error) => {
-      this.isSpent ||= failureOf(error) === undefined;
+      this.isSpent ||= leavesUnclear(failureOf(error));
       throw error;
     });
   }
