@@ -1,38 +1,20 @@
-import { nextCursor, type Outcome } from './outcome';
+import { type Outcome, play } from './scenario';
 import { Api, type HttpResponse } from './swagger/Api';
 
 /** @param baseUrl by default the client calls the server of its page. */
-export async function run(key: string, baseUrl?: string): Promise<Outcome> {
+export function run(key: string, baseUrl?: string): Promise<Outcome> {
   const api = new Api({ ...(baseUrl && { baseUrl }), baseApiParams: { headers: { 'X-API-Key': key } } });
-  const created = [
-    await api.pets.createPet({ name: 'Luna', categoryId: 1 }),
-    await api.pets.createPet({ name: 'Tom', categoryId: 1, status: 'sold' as never }),
-  ].map(({ data }) => data);
-  const pages: string[][] = [];
-  let cursor: string | undefined;
-  do {
-    const { data, headers } = await api.pets.listPets({
-      ...{ limit: 1, status: ['available', 'sold'] as never, sort: '-name', ...(cursor && { cursor }) },
-    });
-    pages.push(data.map(({ name }) => name));
-    cursor = nextCursor(headers.get('link'));
-  } while (cursor);
-  const { data: order } = await api.store.placeOrder({ petId: created[0]?.id, quantity: 2 });
-  // The client throws responses with an error status.
-  const errorOf = <Error>(request: Promise<HttpResponse<unknown, Error>>) =>
-    request.then(
-      () => undefined,
-      ({ error }: HttpResponse<unknown, Error>) => error,
-    );
-  const invalid = await errorOf(api.pets.createPet({ name: '', categoryId: 1 }));
-  const missing = await errorOf(api.categories.getCategory(77));
-  return {
-    created: created.map(({ status }) => status),
-    pages,
-    ordered: { petId: order.petId, quantity: order.quantity },
-    errors: [
-      [invalid?.code, invalid?.details?.map(({ path }) => path)],
-      [missing?.code, missing?.status],
-    ],
-  };
+  return play({
+    createPet: (pet) => settled(api.pets.createPet({ ...pet, status: pet.status as never })),
+    listPets: (query) => settled(api.pets.listPets({ ...query, status: query.status as never })),
+    placeOrder: (order) => settled(api.store.placeOrder(order)),
+    getCategory: (categoryId) => settled(api.categories.getCategory(categoryId)),
+  });
+}
+
+/** The client throws responses with an error status. The errors that it declares for a status without a body are `void`. */
+async function settled<Data, Error>(request: Promise<HttpResponse<Data, Error>>) {
+  const response = await request.catch((thrown: HttpResponse<Data, Error>) => thrown);
+  const error = (response.error ?? undefined) as Exclude<Error, void> | undefined;
+  return { data: response.data ?? undefined, error, response };
 }
