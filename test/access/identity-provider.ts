@@ -1,6 +1,21 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { startGateway } from '../helper/gateway';
+
+/** Starts an identity provider, and a gateway that accepts its tokens for the audience `shop`. */
+export async function startWithProvider(environment: Record<string, string>) {
+  const provider = await IdentityProvider.start();
+  const gateway = await startGateway({ JWT_ISSUER: provider.issuer, JWT_AUDIENCE: 'shop', ...environment });
+  const stop = async () => {
+    await gateway.close();
+    await provider.stop();
+  };
+  return { provider, gateway, stop };
+}
+
+/** The headers of a request with a token. */
+export const bearer = (token: string) => ({ 'x-api-key': undefined, authorization: `Bearer ${token}` });
 
 interface SigningKey {
   readonly alg: string;

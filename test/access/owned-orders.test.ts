@@ -1,17 +1,17 @@
-import { type Gateway, startGateway } from '../helper/gateway';
-import { socketClient } from '../helper/live';
+import type { Gateway } from '../helper/gateway';
+import { running, socketClient } from '../helper/live';
 import { until } from '../helper/until';
-import { type Answer, ask, type Headers } from '../http/client';
-import { IdentityProvider } from './identity-provider';
+import { ANONYMOUS, type Answer, ask, type Headers, type Options } from '../http/client';
+import { bearer, startWithProvider } from './identity-provider';
 
-let provider: IdentityProvider;
 let gateway: Gateway;
+let stop: () => Promise<void>;
 let ids: Record<'ann' | 'ben' | 'shop', string>;
 let pet: string;
 const callers = new Map<string, Headers>();
 
-const send = (who: string, on: string, options: object = {}): Promise<Answer> =>
-  ask(gateway, on, { ...options, headers: { 'x-api-key': undefined, ...callers.get(who), ...options } as Headers });
+const send = (who: string, on: string, options: Options = {}): Promise<Answer> =>
+  ask(gateway, on, { headers: callers.get(who), ...options });
 const place = async (who: string) =>
   String(
     (await send(who, `mutation { placeOrder(input: { petId: ${pet}, quantity: 1 }) { id } }`)).json.data?.placeOrder
@@ -19,17 +19,12 @@ const place = async (who: string) =>
   );
 
 beforeAll(async () => {
-  provider = await IdentityProvider.start();
-  gateway = await startGateway({
-    JWT_ISSUER: provider.issuer,
-    JWT_AUDIENCE: 'shop',
-    JWT_SCOPE_CLAIM: 'role',
-    JWT_PLAN: 'business',
-    ANONYMOUS_ACCESS: 'write',
-  });
+  const environment = { JWT_SCOPE_CLAIM: 'role', JWT_PLAN: 'business', ANONYMOUS_ACCESS: 'write' };
+  const { provider, ...started } = await startWithProvider(environment);
+  ({ gateway, stop } = started);
   for (const [name, claims] of Object.entries({ ann: {}, ben: {}, staff: { role: 'write' } }))
-    callers.set(name, { authorization: `Bearer ${await provider.sign({ sub: name, ...claims })}` });
-  callers.set('anonymous', {});
+    callers.set(name, bearer(await provider.sign({ sub: name, ...claims })));
+  callers.set('anonymous', ANONYMOUS);
   const plan = { plan: 'BUSINESS' };
   callers.set('reading key', (await gateway.createKey({ scopes: ['READ'], ...plan })).headers);
   callers.set('writing key', (await gateway.createKey({ scopes: ['WRITE'], ...plan })).headers);
@@ -40,10 +35,7 @@ beforeAll(async () => {
   pet = String(createPet?.id);
   ids = { ann: await place('ann'), ben: await place('ben'), shop: await place('writing key') };
 });
-afterAll(async () => {
-  await gateway.close();
-  await provider.stop();
-});
+afterAll(() => stop());
 
 /** The callers, with the orders that they see. */
 const SEES: readonly (readonly [who: string, orders: readonly ('ann' | 'ben' | 'shop')[]])[] = [
@@ -136,10 +128,7 @@ test('a subscriber gets the events of the orders that it sees', async () => {
   });
   const query = 'subscription { orderChanged { kind orderId order { owner } } }';
   const received = clients.map(({ who, client }) => ({ who, events: client.subscribe(query) }));
-  await until(async () => {
-    const { text } = await ask(gateway, 'GET /metrics');
-    return Number(/^petstore_subscriptions (\d+)$/m.exec(text)?.[1]) === SEES.length;
-  });
+  await until(async () => (await running(gateway)) === SEES.length);
   const mine = await place('ann');
   await send('ann', `mutation { cancelOrder(id: ${mine}) { id } }`);
   const shops = await place('writing key');
