@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { buildSchema } from 'graphql';
-import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
-import { running } from '../helper/live';
 import { type Reply, Transports } from '../helper/transports';
-import { until } from '../helper/until';
 import { FUZZ_TIMEOUT_MS, MINUTES, openShop, SEED } from './fuzz';
 import { anyOperations, type Operation } from './graphql';
 
@@ -17,30 +14,13 @@ const MAX_URL = 7000;
 /** Fields whose values differ between equal requests: quota, usage, and what has been used. */
 const VARYING = /rateLimit|viewer|usage|topCallers|apiKeys|bannedUntil|lastUsedAt/i;
 
-let gateway: Gateway;
-let key: TestKey;
 let transports: Transports;
-const logged: unknown[] = [];
 beforeAll(async () => {
-  gateway = await startGateway({});
-  const url = await gateway.listen();
-  await openShop(gateway.database);
   // The reader may not change anything, so that equal queries have equal responses.
-  key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1e9, perDay: 1e9, scopes: ['READ'] });
-  transports = new Transports(url, key.headers);
-  jest.spyOn(gateway.server.log, 'error').mockImplementation((...told: unknown[]) => void logged.push(told));
+  transports = await Transports.start('READ', openShop);
 });
-afterAll(async () => {
-  transports.close();
-  await until(async () => (await running(gateway)) === 0);
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-});
+afterAll(() => transports.close());
 
-const used = async () => {
-  const { headers } = await gateway.server.inject({ url: '/rate_limit', headers: key.headers });
-  return -Number(headers['x-ratelimit-remaining']);
-};
 const isJson = (text: string) => {
   try {
     JSON.parse(text);
@@ -57,13 +37,13 @@ async function sendAll({ text, variables }: Operation): Promise<Record<string, R
   const replies: Record<string, Reply> = {};
   for (const [way, send] of Object.entries(transports.ways)) {
     if (/GET/.test(way) && (!isInUrl || /^mutation/.test(text))) continue;
-    const before = await used();
+    const left = await transports.remaining();
     const reply = await send({ query: text, variables });
     const codes = JSON.stringify(reply.errors ?? []);
     if (reply.status >= 500 || codes.includes('INTERNAL_SERVER_ERROR'))
-      throw new Error(`${way}: ${JSON.stringify({ text, variables, reply, logged })}`);
+      throw new Error(`${way}: ${JSON.stringify({ text, variables, reply, logged: transports.logged })}`);
     expect([way, reply.status >= 200 && reply.status < 500]).toEqual([way, true]);
-    if (reply.status === 400) expect([way, text, (await used()) - before]).toEqual([way, text, 1]);
+    if (reply.status === 400) expect([way, text, left - (await transports.remaining())]).toEqual([way, text, 1]);
     replies[way] = reply;
   }
   return replies;
@@ -95,7 +75,7 @@ test(
     expect(kept.length).toBeGreaterThan(20);
     for (const [{ text, variables }, reply] of kept.toReversed())
       expect([text, await transports.ways.POST?.({ query: text, variables })]).toEqual([text, reply]);
-    expect(logged).toEqual([]);
+    expect(transports.logged).toEqual([]);
   },
   FUZZ_TIMEOUT_MS,
 );

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import type { Json } from './gateway';
+import type { Database } from '../../src/database/database';
+import { type Gateway, type Json, startGateway } from './gateway';
+import { running } from './live';
 import { until } from './until';
 
 /** The parameters of a GraphQL request. */
@@ -22,16 +24,42 @@ export interface Reply {
   readonly isRunning?: true;
 }
 
-/** Sends operations to one gateway over every transport. */
+/** Sends operations to a gateway of its own over every transport, one after the other. */
 export class Transports {
+  /** The errors that the gateway has logged. */
+  readonly logged: unknown[] = [];
   private socket: WebSocket | undefined;
   private count = 0;
 
-  /** @param headers the headers of all requests, with an API key. */
-  constructor(
-    private readonly url: string,
-    private readonly headers: Record<string, string>,
-  ) {}
+  private constructor(
+    readonly gateway: Gateway,
+    readonly url: string,
+    /** The headers of all requests. */
+    readonly headers: { 'x-api-key': string },
+  ) {
+    jest.spyOn(gateway.server.log, 'error').mockImplementation((...told: unknown[]) => void this.logged.push(told));
+  }
+
+  /** @param scope the scope of the key in all requests. */
+  static async start(scope: 'READ' | 'WRITE', fillShop: (database: Database) => Promise<void>): Promise<Transports> {
+    const gateway = await startGateway({});
+    const url = await gateway.listen();
+    await fillShop(gateway.database);
+    const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 1e9, perDay: 1e9, scopes: [scope] });
+    return new Transports(gateway, url, headers);
+  }
+
+  async close(): Promise<void> {
+    this.socket?.terminate();
+    await until(async () => (await running(this.gateway)) === 0);
+    await this.gateway.close();
+  }
+
+  /** The number of requests per minute that the key has left. */
+  async remaining(): Promise<number> {
+    const { headers } = await this.gateway.server.inject({ url: '/rate_limit', headers: this.headers });
+    return Number(headers['x-ratelimit-remaining']);
+  }
 
   /** The transports by name. Mutations cannot be sent by GET. */
   readonly ways: Readonly<Record<string, (sent: Sent) => Promise<Reply>>> = {
@@ -41,10 +69,6 @@ export class Transports {
     'an event stream by GET': (sent) => this.stream(`/graphql/stream?${parameters(sent)}`),
     WebSocket: (sent) => this.message(sent),
   };
-
-  close(): void {
-    this.socket?.terminate();
-  }
 
   private async request(path: string, init: RequestInit = {}): Promise<Reply> {
     const headers = { accept: 'application/graphql-response+json', ...this.headers, ...init.headers };
@@ -61,8 +85,9 @@ export class Transports {
     for await (const chunk of response.body ?? []) {
       text += Buffer.from(chunk).toString();
       // A subscription begins with an empty comment.
-      if (text.startsWith(':')) return { status: response.status, isRunning: true };
+      if (text.startsWith(':')) break;
     }
+    if (text.startsWith(':')) return this.ended(response.status);
     const [, data = ''] =
       /^(?:retry: 60000\n\n)?event: next\ndata: (.*)\n\nevent: complete\ndata:\n\n$/.exec(text) ?? [];
     if (!data) throw new Error(`Not a stream of one result: ${text}`);
@@ -83,19 +108,24 @@ export class Transports {
     };
     socket.on('message', listen);
     socket.send(`{"type":"subscribe","id":"${id}","payload":${textOf({ query, variables, operationName })}}`);
-    const isSubscription = /^\s*subscription\b/m.test(query);
-    const deadline = performance.now() + (isSubscription ? 300 : 20_000);
-    await until(() => received.length > 0 || socket.readyState !== socket.OPEN || performance.now() > deadline);
+    const isOpen = () => socket.readyState === socket.OPEN;
+    await until(async () => received.length > 0 || !isOpen() || (await running(this.gateway)) > 0, 20);
     socket.off('message', listen);
-    if (socket.readyState !== socket.OPEN) throw new Error('The server has closed the connection.');
+    if (!isOpen()) throw new Error('The server has closed the connection.');
     const [first] = received as { type?: string; payload?: Json }[];
-    if (!first && isSubscription) {
+    if (!first) {
       socket.send(JSON.stringify({ type: 'complete', id }));
-      return { status: 200, isRunning: true };
+      return this.ended(200);
     }
     if (first?.type !== 'error') return reply(200, first?.payload as Json);
     const errors = first.payload as unknown as readonly unknown[];
     return reply(statusOf(errors), { errors } as unknown as Json);
+  }
+
+  /** Waits until the subscription, which the client has ended, no longer runs. */
+  private async ended(status: number): Promise<Reply> {
+    await until(async () => (await running(this.gateway)) === 0);
+    return { status, isRunning: true };
   }
 
   private async connect(): Promise<WebSocket> {

@@ -1,36 +1,17 @@
 import { everyRow, fillShop } from '../helper/database';
-import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
-import { running } from '../helper/live';
 import { type Sent, Transports } from '../helper/transports';
-import { until } from '../helper/until';
 
 /** Faulty operations get the same response over every transport, whatever has run before. */
 
-let gateway: Gateway;
-let url: string;
-let key: TestKey;
 let transports: Transports;
-const logged: unknown[] = [];
 beforeAll(async () => {
-  gateway = await startGateway({});
-  url = await gateway.listen();
-  await fillShop(gateway.database);
-  key = await gateway.createKey({ plan: 'ENTERPRISE', perMinute: 100_000, perDay: 100_000, scopes: ['WRITE'] });
-  transports = new Transports(url, key.headers);
-  jest.spyOn(gateway.server.log, 'error').mockImplementation((...told: unknown[]) => void logged.push(told));
+  transports = await Transports.start('WRITE', fillShop);
 });
 afterAll(async () => {
-  transports.close();
-  await until(async () => (await running(gateway)) === 0);
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-  expect(logged).toEqual([]);
+  await transports.close();
+  expect(transports.logged).toEqual([]);
 });
 
-const remaining = async () => {
-  const { headers } = await gateway.server.inject({ url: '/rate_limit', headers: key.headers });
-  return Number(headers['x-ratelimit-remaining']);
-};
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
 interface Fault {
@@ -41,11 +22,11 @@ interface Fault {
 
 /** Expects the same rejection over every transport, which is charged and changes nothing. */
 async function expectFault(sent: Sent, { code, message, paths }: Fault): Promise<void> {
-  const before = await everyRow(gateway.database);
+  const before = await everyRow(transports.gateway.database);
   const details = paths?.map((path) => expect.objectContaining({ path }));
   for (const [way, send] of Object.entries(transports.ways)) {
     if (/GET/.test(way) && (/^mutation/.test(sent.query) || String(sent.variables).length > 2000)) continue;
-    const left = await remaining();
+    const left = await transports.remaining();
     const reply = await send(sent);
     expect([way, reply]).toEqual([
       way,
@@ -59,9 +40,9 @@ async function expectFault(sent: Sent, { code, message, paths }: Fault): Promise
         ]),
       },
     ]);
-    expect([way, await remaining()]).toEqual([way, left - 1]);
+    expect([way, await transports.remaining()]).toEqual([way, left - 1]);
   }
-  expect(await everyRow(gateway.database)).toBe(before);
+  expect(await everyRow(transports.gateway.database)).toBe(before);
 }
 
 describe('a subscription with a condition on its root field is invalid', () => {
@@ -162,10 +143,10 @@ describe('variables that are nested too deeply are rejected', () => {
   });
 
   test('of a mutation with an Idempotency-Key', async () => {
-    const answer = await gateway.app.inject({
+    const answer = await transports.gateway.app.inject({
       method: 'POST',
       url: '/graphql',
-      headers: { 'content-type': 'application/json', ...key.headers, 'idempotency-key': 'deep' },
+      headers: { 'content-type': 'application/json', ...transports.headers, 'idempotency-key': 'deep' },
       payload: `{"query":"mutation { createCategory(input: { name: \\"Fish\\" }) { id } }","variables":{"f":${nested(5000)}}}`,
     });
     expect([answer.statusCode, answer.json().errors[0].extensions.code]).toEqual([400, 'BAD_USER_INPUT']);
@@ -184,9 +165,13 @@ test.each([
   ['{ "query": "{ pet(id: 1) { id } }", }', 400, /not valid JSON/],
 ])('a key __proto__ in a body is an ordinary key: %s', async (payload, status, message) => {
   for (const path of ['/graphql', '/graphql/stream']) {
-    const headers = { 'content-type': 'application/json', ...key.headers };
+    const headers = { 'content-type': 'application/json', ...transports.headers };
     const accept = path === '/graphql' ? 'application/graphql-response+json' : 'text/event-stream';
-    const response = await fetch(url + path, { method: 'POST', headers: { ...headers, accept }, body: payload });
+    const response = await fetch(transports.url + path, {
+      method: 'POST',
+      headers: { ...headers, accept },
+      body: payload,
+    });
     const text = await response.text();
     expect([path, /"status":400/.test(text) ? 400 : response.status]).toEqual([path, status]);
     if (message) expect(text).toMatch(message);
