@@ -20,7 +20,6 @@ beforeEach(() => {
   clock += 60_000;
 });
 afterAll(async () => {
-  gateway.server.server.closeAllConnections();
   await behindProxy.close();
   await gateway.close();
 });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse as Response } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { ensureAdminKey } from '../../src/access/api-key-service';
-import { createApp } from '../../src/app/app';
+import { type App, createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
 import { gatewayDomains } from '../../src/app/domains';
 import type { Database } from '../../src/database/database';
@@ -42,13 +42,17 @@ export class Gateway {
       this.server.inject({ ...options, headers: given({ 'x-api-key': ADMIN_KEY, ...options.headers }) }),
   };
 
+  readonly server: FastifyInstance;
+
   constructor(
-    readonly server: FastifyInstance,
+    private readonly instance: App,
     readonly database: Database,
     private readonly drop: () => Promise<void>,
     private readonly giveBack?: () => Promise<void>,
     private readonly domains = gatewayDomains,
-  ) {}
+  ) {
+    this.server = instance.server;
+  }
 
   /** Runs a GraphQL operation. Headers that are `undefined` are not sent: `{ 'x-api-key': undefined }` is anonymous. */
   async graphql<Data = Json>(
@@ -89,9 +93,16 @@ export class Gateway {
 
   /** Starts a second instance with this gateway's domains and database. Close that instance before this gateway. */
   async another(environment: Record<string, string> = {}, now: () => number = Date.now): Promise<Gateway> {
-    const server = await compose(environment, this.database, now, this.domains);
-    holdInjected(server);
-    return new Gateway(server, this.database, async () => undefined, undefined, this.domains);
+    const app = await compose(environment, this.database, now, this.domains);
+    holdInjected(app.server);
+    return new Gateway(app, this.database, async () => undefined, undefined, this.domains);
+  }
+
+  /** The value of a metric. Reads it without a request, which the scenario of a test could hold up or reject. */
+  async metric(name: string): Promise<number> {
+    const metric = await this.instance.metrics.collect().getSingleMetric(`petstore_${name}`)?.get();
+    const [{ value } = { value: Number.NaN }] = metric?.values ?? [];
+    return value;
   }
 
   /** Listens on a free port. @returns the URL. */
@@ -102,6 +113,8 @@ export class Gateway {
   async close(): Promise<void> {
     const isReusable = this.giveBack && !this.server.server.listening;
     if (isReusable) return this.giveBack?.();
+    // Otherwise, closing waits for connections on which clients have sent nothing yet. `fetch` opens such connections.
+    this.server.server.closeAllConnections();
     await this.server.close();
     await this.drop();
   }
@@ -109,7 +122,7 @@ export class Gateway {
 
 /** A gateway with the default settings, which successive test files reuse. */
 interface Kept {
-  readonly server: FastifyInstance;
+  readonly app: App;
   readonly inject: FastifyInstance['inject'];
   readonly database: Database;
   readonly drop: () => Promise<void>;
@@ -133,10 +146,10 @@ export async function startGateway(
 ): Promise<Gateway> {
   if (!environment && !TEST_DATABASE_URL) return takeKept();
   const { database, drop } = created ?? (await createDatabase());
-  const server = await compose(environment ?? {}, database, now, domains);
-  holdInjected(server);
+  const app = await compose(environment ?? {}, database, now, domains);
+  holdInjected(app.server);
   if (await database.canWrite()) await liftQuota(database);
-  return new Gateway(server, database, drop, undefined, domains);
+  return new Gateway(app, database, drop, undefined, domains);
 }
 
 /**
@@ -161,12 +174,12 @@ export async function startGatewayOn(
 
 async function takeKept(): Promise<Gateway> {
   const taken = kept.idle.pop() ?? (await composeKept());
-  const { server, inject, database, drop } = taken;
+  const { app, inject, database, drop } = taken;
   await makeAdminKey(database);
-  server.inject = inject;
+  app.server.inject = inject;
   const file = ++kept.files;
-  holdInjected(server, `127.1.${file >> 8}.${file & 255}`);
-  return new Gateway(server, database, drop, async () => {
+  holdInjected(app.server, `127.1.${file >> 8}.${file & 255}`);
+  return new Gateway(app, database, drop, async () => {
     await truncate(database);
     kept.idle.push(taken);
   });
@@ -174,8 +187,8 @@ async function takeKept(): Promise<Gateway> {
 
 async function composeKept(): Promise<Kept> {
   const { database, drop } = await createDatabase();
-  const server = await compose({}, database, Date.now);
-  return { server, inject: server.inject, database, drop };
+  const app = await compose({}, database, Date.now);
+  return { app, inject: app.server.inject, database, drop };
 }
 
 /** Creates the admin key of the tests, with a quota that no test uses up. */
@@ -193,16 +206,16 @@ async function compose(
   database: Database,
   now: () => number,
   domains = gatewayDomains,
-): Promise<FastifyInstance> {
+): Promise<App> {
   const config = readConfig({
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
     NODE_ENV: 'test',
     ADMIN_API_KEY: ADMIN_KEY,
     ...environment,
   });
-  const { server } = await createApp(config, database, now, domains);
-  await server.ready();
-  return server;
+  const app = await createApp(config, database, now, domains);
+  await app.server.ready();
+  return app;
 }
 
 /** Makes `inject` check every REST response. @param remoteAddress the client's address if the request does not set it. */

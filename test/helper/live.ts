@@ -86,8 +86,23 @@ export function streamClient(url: string, headers: Record<string, string> = {}):
   };
 }
 
-/** Number of subscriptions running in an instance, according to its metrics. */
-export async function running(gateway: Gateway): Promise<number> {
-  const { body } = await gateway.app.inject({ url: '/metrics' });
-  return Number(/^petstore_subscriptions (\d+)$/m.exec(body)?.[1]);
+/** The number of subscriptions running in an instance. */
+export function running(gateway: Gateway): Promise<number> {
+  return gateway.metric('subscriptions');
+}
+
+/**
+ * Closes the clients of each test after the test, and waits until none of their subscriptions is left.
+ * @returns a function that adds a client, and returns it.
+ */
+export function useSubscribers(gateway: () => Gateway): (client: Subscriber) => Subscriber {
+  const clients: Subscriber[] = [];
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.close();
+    await until(async () => (await running(gateway())) === 0);
+  });
+  return (client) => {
+    clients.push(client);
+    return client;
+  };
 }

@@ -20,10 +20,7 @@ afterEach(() => {
   jest.restoreAllMocks();
   for (const socket of sockets.splice(0)) socket.destroy();
 });
-afterAll(async () => {
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
 const sockets: Socket[] = [];
 

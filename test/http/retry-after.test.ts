@@ -1,5 +1,5 @@
 import { type Gateway, startGateway } from '../helper/gateway';
-import { type Subscriber, socketClient, streamClient } from '../helper/live';
+import { socketClient, streamClient, useSubscribers } from '../helper/live';
 import { ask, PETS } from './client';
 
 const SUBSCRIPTION = 'subscription { petChanged { kind } }';
@@ -7,22 +7,14 @@ const SUBSCRIPTION = 'subscription { petChanged { kind } }';
 let now = Date.UTC(2026, 10, 28);
 let gateway: Gateway;
 let url: string;
-const clients: Subscriber[] = [];
 beforeAll(async () => {
   const environment = { BAN_AFTER: '10', MAX_SUBSCRIPTIONS_PER_CALLER: '1' };
   gateway = await startGateway(environment, () => now);
   url = await gateway.listen();
 });
-afterAll(async () => {
-  for (const client of clients) client.close();
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
-const open = (client: Subscriber): Subscriber => {
-  clients.push(client);
-  return client;
-};
+const open = useSubscribers(() => gateway);
 const extensionsIn = (error: unknown) => (error as { extensions: object }[])[0]?.extensions;
 
 test('a GraphQL error of a used-up quota says over every transport when to retry', async () => {

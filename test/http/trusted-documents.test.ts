@@ -59,7 +59,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   rmSync(directory, { recursive: true });
-  closed.server.server.closeAllConnections();
   for (const gateway of [closed, open, plain]) await gateway.close();
 });
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { IdentityProvider } from '../access/identity-provider';
-import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { type IdentityProvider, startWithProvider } from '../access/identity-provider';
+import type { Gateway, TestKey } from '../helper/gateway';
 import { responsesIn } from '../helper/messages';
 import { until } from '../helper/until';
 import { ask } from './client';
@@ -15,12 +15,12 @@ const MIB = 1024 * 1024;
 
 let gateway: Gateway;
 let provider: IdentityProvider;
+let stop: () => Promise<void>;
 let url: URL;
 let key: TestKey;
 beforeAll(async () => {
-  provider = await IdentityProvider.start();
-  const tokens = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: 'shop', JWT_PLAN: 'business' };
-  gateway = await startGateway({ BAN_AFTER: '3', ANONYMOUS_ACCESS: 'write', ...tokens });
+  const environment = { BAN_AFTER: '3', ANONYMOUS_ACCESS: 'write', JWT_PLAN: 'business' };
+  ({ gateway, provider, stop } = await startWithProvider(environment));
   url = new URL(await gateway.listen());
   const description = '\u{1f415}'.repeat(2000);
   for (let i = 0; i < 100; i++) await ask(gateway, 'POST /categories', { body: { name: 'Dogs', description } });
@@ -37,17 +37,9 @@ afterEach(async () => {
   // Large responses delay the event loop on a busy machine. While the delay is long, requests get 503.
   await until(async () => (await ask(gateway, 'GET /pets?id=1')).status === 200);
 });
-afterAll(async () => {
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-  await provider.stop();
-});
+afterAll(() => stop());
 
-/** The number of unsent bytes, according to the metrics. */
-async function unsent(): Promise<number> {
-  const { text } = await ask(gateway, 'GET /metrics');
-  return Number(/^petstore_unsent_bytes (\d+)$/m.exec(text)?.[1]);
-}
+const unsent = () => gateway.metric('unsent_bytes');
 
 const opened: { readonly socket: { destroy(): unknown } }[] = [];
 
@@ -164,8 +156,9 @@ test('a caller without a key that does not read its responses gets 429, callers 
 test('a hundred users of one address that do not read their responses hold no more bytes than one caller', async () => {
   const signIn = async (sub: string) => ({ Authorization: `Bearer ${await provider.sign({ sub })}` });
   const users = await Promise.all(times(100, (i) => signIn(`user ${i}`)));
-  for (const headers of users) new Connection(post('/graphql', LARGE, headers), '127.0.0.6');
-  await until(async () => (await unsent()) > 16 * MIB);
+  await untilUnsent(16 * MIB, () =>
+    users.map((headers) => new Connection(post('/graphql', LARGE, headers), '127.0.0.6')),
+  );
   const read = (headers: object, from: string) =>
     ask(gateway, 'GET /pets?id=1', { headers: { 'x-api-key': undefined, ...headers }, from });
   const other = await signIn('other');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
-import { running, type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { running, type Subscriber, socketClient, streamClient, useSubscribers } from '../../helper/live';
 import { watchLookUps } from '../../helper/look-ups';
 import { until } from '../../helper/until';
 
@@ -8,7 +8,6 @@ const SUBSCRIPTION = 'subscription { petChanged { kind petId } }';
 
 let gateway: Gateway;
 let url: string;
-const clients: Subscriber[] = [];
 beforeAll(async () => {
   gateway = await startGateway({
     ANONYMOUS_ACCESS: 'none',
@@ -17,19 +16,9 @@ beforeAll(async () => {
   });
   url = await gateway.listen();
 });
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await until(async () => (await running(gateway)) === 0);
-});
-afterAll(async () => {
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
-const open = (client: Subscriber): Subscriber => {
-  clients.push(client);
-  return client;
-};
+const open = useSubscribers(() => gateway);
 const remaining = async (headers: Record<string, string>) => {
   const { headers: told } = await gateway.server.inject({ url: '/rate_limit', headers });
   return Number(told['x-ratelimit-remaining']);

@@ -51,7 +51,6 @@ afterEach(async () => {
   await expectNothingLeft();
 });
 afterAll(async () => {
-  gateway.server.server.closeAllConnections();
   await gateway.close();
   expect(logged).toEqual([]);
 });
@@ -107,18 +106,14 @@ class Connection {
   }
 }
 
-const metric = async (name: string) => {
-  const { body } = await gateway.app.inject({ url: '/metrics' });
-  return Number(new RegExp(`^petstore_${name} (\\d+)$`, 'm').exec(body)?.[1]);
-};
 const untilRunning = (count: number, of = gateway) => until(async () => (await running(of)) === count);
 
 /** Reports a change of a pet. @returns the number of subscriptions that have got the event. */
 async function change(petId = 1): Promise<number> {
-  const before = await metric('events_delivered_total');
+  const before = await gateway.metric('events_delivered_total');
   gateway.database.changed({ topic: 'pet', kind: 'UPDATED', id: BigInt(petId) });
   await sleep(100);
-  return (await metric('events_delivered_total')) - before;
+  return (await gateway.metric('events_delivered_total')) - before;
 }
 
 /** No subscription is left, and the caller may run as many operations as before. */
@@ -526,7 +521,7 @@ test('on shutdown, subscriptions that are starting end over each protocol', asyn
   connection.send(subscribe('a'), complete('a'), subscribe('a'));
   const stream = openStream(target);
   await held.until(3);
-  const closing = instance.close();
+  const closing = instance.server.close();
   await sleep(100);
   await held.release();
   const begun = performance.now();

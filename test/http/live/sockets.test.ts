@@ -34,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const socket of sockets) socket.terminate();
-  gateway.server.server.closeAllConnections();
   await gateway.close();
 });
 

@@ -1,33 +1,22 @@
 import { statement } from '../../../src/database/statement';
 import { fillShop } from '../../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../../helper/gateway';
-import { type Received, running, type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { type Received, running, type Subscriber, socketClient, streamClient, useSubscribers } from '../../helper/live';
 import { StatementLog } from '../../helper/statements';
 import { until } from '../../helper/until';
 
 let gateway: Gateway;
 let url: string;
-const clients: Subscriber[] = [];
 beforeAll(async () => {
   gateway = await startGateway();
   url = await gateway.listen();
 });
 beforeEach(() => fillShop(gateway.database));
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await until(async () => (await running(gateway)) === 0);
-});
-afterAll(async () => {
-  // fetch keeps idle connections open.
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
 const key = { 'x-api-key': ADMIN_KEY };
-function open(client = socketClient(url, key)): Subscriber {
-  clients.push(client);
-  return client;
-}
+const keep = useSubscribers(() => gateway);
+const open = (client = socketClient(url, key)) => keep(client);
 
 /** Subscribes, and waits until the subscription is running. */
 async function subscribe(client: Subscriber, query: string, variables?: Record<string, unknown>): Promise<Received> {

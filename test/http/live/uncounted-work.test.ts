@@ -1,31 +1,20 @@
 import { getIntrospectionQuery } from 'graphql';
 import { fillShop } from '../../helper/database';
 import { type Gateway, startGateway } from '../../helper/gateway';
-import { type Received, running, type Subscriber, socketClient, streamClient } from '../../helper/live';
+import { type Received, running, socketClient, streamClient, useSubscribers } from '../../helper/live';
 import { until } from '../../helper/until';
 import { ask } from '../client';
 
 let gateway: Gateway;
 let url: string;
-const clients: Subscriber[] = [];
 beforeAll(async () => {
   gateway = await startGateway({});
   url = await gateway.listen();
 });
 beforeEach(() => fillShop(gateway.database));
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await until(async () => (await running(gateway)) === 0);
-});
-afterAll(async () => {
-  gateway.server.server.closeAllConnections();
-  await gateway.close();
-});
+afterAll(() => gateway.close());
 
-const open = (client: Subscriber): Subscriber => {
-  clients.push(client);
-  return client;
-};
+const open = useSubscribers(() => gateway);
 
 async function time(run: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
@@ -36,7 +25,7 @@ async function time(run: () => Promise<unknown>): Promise<number> {
 describe('free operations of one caller', () => {
   const different = (n: number) => `${getIntrospectionQuery()} # ${n} ${Math.random()}`;
   /** Each has an estimated cost of about 5,000. */
-  const queries = () => Array.from({ length: 8 }, (_, n) => different(n));
+  const queries = () => Array.from({ length: 5 }, (_, n) => different(n));
 
   test.each<[string, (headers: Record<string, string>) => Promise<unknown>]>([
     ['GraphQL', (headers) => Promise.all(queries().map((query) => ask(gateway, query, { headers })))],
@@ -63,7 +52,7 @@ describe('free operations of one caller', () => {
         await ask(gateway, '{ viewer { plan } pets { totalCount } }', { headers: other.headers });
     });
     expect(others).toBeLessThan(1_500);
-    expect(await asked).toBeGreaterThan(2_000);
+    expect(await asked).toBeGreaterThan(1_000);
   });
 
   test('a known introspection document is answered from memory, with the same answer', async () => {
@@ -92,6 +81,7 @@ describe('events for a greedy caller', () => {
   const document = (n: number) =>
     `subscription { petChanged { petId pet { ${Array.from({ length: 110 }, (_, i) => `g${n}x${i}: name`).join(' ')} } } }`;
   const SUBSCRIPTIONS = 40;
+  const EVENTS = 5;
   const PETS = 'mutation ($pet: NewPet!) { ';
   const pet = { name: 'Rex', categoryId: 1 };
   const create = (count: number) =>
@@ -115,14 +105,14 @@ describe('events for a greedy caller', () => {
     const { greedy, other } = await subscribe();
     const received = () => greedy.reduce((sum, { answers }) => sum + answers.length, 0);
     const started = performance.now();
-    for (let i = 1; i <= 8; i++) {
+    for (let i = 1; i <= EVENTS; i++) {
       expect(await time(() => create(1))).toBeLessThan(1_000);
       await other.until(i);
     }
-    expect(received()).toBeLessThan(8 * SUBSCRIPTIONS * 0.9);
-    await until(async () => received() === 8 * SUBSCRIPTIONS, 30);
-    // The events cost about 8 × 40 × 115.
-    expect(performance.now() - started).toBeGreaterThan(1_800);
+    expect(received()).toBeLessThan(EVENTS * SUBSCRIPTIONS * 0.9);
+    await until(async () => received() === EVENTS * SUBSCRIPTIONS, 30);
+    // The events cost about 5 × 40 × 115.
+    expect(performance.now() - started).toBeGreaterThan(1_000);
   }, 60_000);
 
   test('end with SERVICE_UNAVAILABLE if too many wait, and other subscribers get all of theirs', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { type Gateway, startGateway, type TestKey } from '../../helper/gateway';
-import { running, type Subscriber, socketClient } from '../../helper/live';
+import { running, type Subscriber, socketClient, useSubscribers } from '../../helper/live';
 import { until } from '../../helper/until';
 
 /**
@@ -17,26 +17,20 @@ const CHANGES = 'subscription { petChanged { kind } }';
 let gateway: Gateway;
 let url: string;
 let key: TestKey;
-const clients: Subscriber[] = [];
 const sockets: WebSocket[] = [];
 beforeEach(async () => {
   gateway = await startGateway({ MAX_SUBSCRIPTIONS_PER_CALLER: String(MOST), BAN_AFTER: '5' });
   url = await gateway.listen();
   key = await gateway.createKey({ plan: 'PRO', scopes: ['READ'] });
 });
+const keep = useSubscribers(() => gateway);
 afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
   for (const socket of sockets.splice(0)) socket.terminate();
-  await until(async () => (await running(gateway)) === 0);
-  gateway.server.server.closeAllConnections();
   await gateway.close();
 });
 
-function open(params?: Record<string, unknown>, headers?: Record<string, string>): Subscriber {
-  const client = socketClient(url, params, headers);
-  clients.push(client);
-  return client;
-}
+const open = (params?: Record<string, unknown>, headers?: Record<string, string>): Subscriber =>
+  keep(socketClient(url, params, headers));
 
 const planOf = async (client: Subscriber) => {
   const { answers, error } = await client.subscribe(VIEWER).untilOver();
