@@ -84,7 +84,12 @@ function post(path: string, query: string, headers: object): string {
 
 async function subscribe(headers: Record<string, string>, queries: readonly string[]): Promise<void> {
   const socket = new WebSocket(`ws://${url.host}/graphql`, GRAPHQL_TRANSPORT_WS_PROTOCOL, { headers });
-  await once(socket, 'open');
+  // The upgrade is rejected if the caller already has too many unread responses.
+  const isOpen = await once(socket, 'open').then(
+    () => true,
+    () => false,
+  );
+  if (!isOpen) return;
   socket.send('{"type":"connection_init"}');
   await once(socket, 'message');
   socket.pause();
@@ -96,13 +101,16 @@ async function subscribe(headers: Record<string, string>, queries: readonly stri
 /** Calls `hoard` until more than this many bytes stay unsent: the kernel accepts some of them later. */
 async function untilUnsent(bytes: number, hoard: () => unknown): Promise<void> {
   await hoard();
-  let before = 0;
+  let [before, same] = [0, 0];
   await until(async () => {
     const now = await unsent();
-    const isSettled = now > 0 && now === before;
+    same = now > 0 && now === before ? same + 1 : 0;
     before = now;
-    if (isSettled && now <= bytes) await hoard();
-    return isSettled && now > bytes;
+    if (same < 10) return false;
+    if (now > bytes) return true;
+    same = 0;
+    await hoard();
+    return false;
   }, 40);
 }
 
