@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { statement } from '../../src/database/statement';
-import { command, PROJECT } from '../helper/command';
+import { PROJECT } from '../helper/command';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { running } from '../helper/live';
-import { quick } from '../helper/process';
+import { MAIN } from '../helper/process';
 import { until } from '../helper/until';
 import { blocksOf, Reader, stepsOf } from './documented';
 
@@ -29,7 +29,7 @@ async function expectOutputs(steps: ReturnType<typeof stepsOf>, url: string, adm
 
 test('the README shows exactly what a start prints in a terminal, and the responses to its example requests', async () => {
   const environment = { LOG_LEVEL: 'silent', PATH: process.env.PATH ?? '' };
-  const installation = new Installation(environment, inTerminal(quick(command('main'))));
+  const installation = new Installation(environment, inTerminal(MAIN));
   try {
     const [start, ...steps] = stepsOf('README.md');
     const commands = start?.commands.split('\n').map((line) => line.replace(/ +#.*/, ''));

@@ -8,7 +8,7 @@ import { ADMIN_KEY } from '../helper/gateway';
 import { makeDirectory } from '../helper/installation';
 import { ask } from '../helper/load';
 import { copyData } from '../helper/prepared';
-import { GatewayProcess, logOf, MAIN, Program } from '../helper/process';
+import { GatewayProcess, logOf, MAIN, Program, quick } from '../helper/process';
 import { createProduction, onServers } from '../helper/production';
 import { HEADERS } from '../helper/traffic';
 import { until } from '../helper/until';
@@ -173,7 +173,7 @@ onServers('with two workers,', () => {
 
 describe('a command', () => {
   const run = async (name: string, args: string[], redirection: string) => {
-    const line = redirected(redirection, [...command(name), ...args] as unknown as typeof MAIN);
+    const line = redirected(redirection, [...quick(command(name)), ...args]);
     const { code, stderr } = await new Program(line, { DATA_DIR }).ended;
     return { code, stderr };
   };

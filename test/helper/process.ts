@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { command, PROJECT, TYPESCRIPT } from './command';
-import { IS_FULL } from './full';
 import { ADMIN_KEY } from './gateway';
 import { ask } from './load';
 import { until } from './until';
@@ -16,8 +15,8 @@ export function quick([node, ...args]: Line): [string, ...string[]] {
   return [node, '--liftoff-only', ...args];
 }
 
-/** The command that starts the gateway: from the build in the full suite, otherwise from the sources. */
-export const MAIN: Line = IS_FULL ? command('main') : quick(command('main'));
+/** The command that starts the gateway. */
+export const MAIN: Line = quick(command('main'));
 
 /** How a process ended, and its output. */
 export interface Ending {

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { command } from '../../helper/command';
 import { ADMIN_KEY } from '../../helper/gateway';
 import { Installation } from '../../helper/installation';
 import { ask } from '../../helper/load';
-import { type Ending, GatewayProcess } from '../../helper/process';
+import { type Ending, GatewayProcess, MAIN } from '../../helper/process';
 import { HEADERS } from '../../helper/traffic';
 import { until } from '../../helper/until';
 
@@ -22,8 +21,8 @@ const isPermitted = spawnSync(CONTAINER[0], [...CONTAINER.slice(1), 'true']).sta
 const inContainers = isPermitted || process.env.CI === 'true' ? describe : describe.skip;
 
 const PLACES: Record<string, [string, ...string[]]> = {
-  host: [...command('main')],
-  container: [...CONTAINER, ...command('main')],
+  host: [...MAIN],
+  container: [...CONTAINER, ...MAIN],
 };
 
 let installation: Installation;
