@@ -23,10 +23,15 @@ const MAX_SWEEP_MS = 250;
 const GRACE_MS = 1_000;
 
 /**
- * Maximum number of unanswered requests on a connection. Without a limit, one packet full of pipelined requests could block
- * the event loop, since Node emits all requests of a packet before other code runs.
+ * Maximum number of unanswered requests on a connection, and of requests on it in one iteration of the event loop. Without
+ * these limits, packets full of pipelined requests could block the event loop and fill the memory, since Node emits all requests
+ * of a packet before other code runs, even if each is answered at once.
  */
 const MAX_PIPELINED = 32;
+/** The same limit during overload. */
+const MAX_PIPELINED_IN_OVERLOAD = 4;
+/** After this number of requests in one iteration of the event loop, a connection is read again in the next iteration. */
+const MAX_READ = 2;
 
 /** After this number of consecutive rejections, further ones on the same connection are delayed. */
 const UNPACED_REJECTIONS = 20;
@@ -40,6 +45,8 @@ const MAX_REJECTIONS = 100;
 interface SocketState {
   /** The number of unanswered requests. */
   unanswered: number;
+  /** The number of requests that have arrived in this iteration of the event loop. */
+  arrived: number;
   /** The number of consecutive responses with the status 429. */
   rejections: number;
   /** The time of the latest of them, which may be in the future, in `performance.now()` time. */
@@ -105,6 +112,8 @@ export class RequestsInProgress {
   /** Whether each connection closes after its next response. */
   isClosing = false;
 
+  /** The connections on which requests have arrived in this iteration of the event loop. */
+  private arrivedOn: KnownSocket[] = [];
   private readonly slots = new Set<Slot>();
   private readonly arriving = new Set<Arriving>();
   /** The number of counted requests and operations by caller. Those of an end user count for its address too. */
@@ -156,7 +165,7 @@ export class RequestsInProgress {
 
   /**
    * Takes a slot for a request, and starts its deadline.
-   * @returns `false` if the connection is closed. This method closes a connection with too many unanswered requests.
+   * @returns `false` if the connection is closed. This method closes a connection with too many pipelined requests.
    */
   start(request: FastifyRequest, reply: FastifyReply): boolean {
     const socket: KnownSocket = request.raw.socket;
@@ -164,11 +173,17 @@ export class RequestsInProgress {
     if (socket.destroyed) return false;
     socket[STATE] ??= this.connect(socket);
     const connection = socket[STATE];
+    if (connection.arrived === 0 && this.arrivedOn.push(socket) === 1) setImmediate(() => this.startIteration());
+    connection.arrived += 1;
     connection.unanswered += 1;
-    if (connection.unanswered > MAX_PIPELINED) {
+    // This request is not counted yet.
+    const most = this.isOverloaded || this.count === this.most ? MAX_PIPELINED_IN_OVERLOAD : MAX_PIPELINED;
+    if (connection.arrived > most || connection.unanswered > MAX_PIPELINED) {
       socket.destroy();
       return false;
     }
+    // At the end of each request, Node reads on. Microtasks run later.
+    if (connection.arrived === MAX_READ) queueMicrotask(() => socket.pause());
     connection.latest = request;
     request.deadline = new Deadline(this.limitMs);
     request.slot = this.take(reply);
@@ -235,6 +250,16 @@ export class RequestsInProgress {
     const release = () => this.release(slot);
     if (isAbandoned && handlerDone) handlerDone.then(release, release);
     else release();
+  }
+
+  private startIteration(): void {
+    const sockets = this.arrivedOn;
+    this.arrivedOn = [];
+    for (const socket of sockets) {
+      const state = socket[STATE] as SocketState;
+      if (state.arrived >= MAX_READ) socket.resume();
+      state.arrived = 0;
+    }
   }
 
   /**
@@ -335,7 +360,7 @@ export class RequestsInProgress {
       if (last) last.raw.once('end', () => close.call(socket)).resume();
       else close.call(socket);
     };
-    return { unanswered: 0, rejections: 0, rejectedAt: 0, latest: undefined };
+    return { unanswered: 0, arrived: 0, rejections: 0, rejectedAt: 0, latest: undefined };
   }
 
   /** Bounds the rest of a body, which Node reads and discards after the response. @param ms the age of the request. */

@@ -140,6 +140,24 @@ test('when several callers have taken all slots, every request gets 503 at once,
   expect((await read(other.headers)).status).toBe(200);
 });
 
+test('during overload, a connection that sends more than four requests in a packet is closed', async () => {
+  for (let i = 0; i < SLOTS / SHARE; i++) await fill((await gateway.createKey()).headers, SHARE);
+  const body = JSON.stringify({ query: PETS });
+  const post = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const statuses = ({ received }: Opened) => received.match(/HTTP\/1\.1 \d+/g) ?? [];
+  const few = write(post.repeat(4));
+  await until(() => statuses(few).length === 4);
+  await until(() => statuses(few).length === 4);
+  few.socket.write(post);
+  await until(() => statuses(few).length === 5);
+  expect(new Set(statuses(few))).toEqual(new Set(['HTTP/1.1 503']));
+  for (const times of [5, 1000]) {
+    const many = write(post.repeat(times));
+    await once(many.socket, 'close');
+    expect(statuses(many).length).toBeLessThanOrEqual(4);
+  }
+});
+
 test('a quarter of the slots is reserved for callers with few requests in progress', async () => {
   const roomy = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '128', ANONYMOUS_ACCESS: 'write' });
   const to = await roomy.listen();
