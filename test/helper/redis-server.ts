@@ -64,6 +64,17 @@ export class RedisServer extends Server {
   }
 
   async start(): Promise<void> {
+    // Another process may have taken the free port for a moment, as the local port of a connection.
+    for (let attempt = 1; ; attempt++) {
+      const log = await this.startOnce();
+      if (log === undefined) return;
+      if (attempt === 5 || !log.includes('Address already in use')) throw new Error(`Redis did not start: ${log}`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
+  /** @returns the log if the server has ended instead of starting. */
+  private async startOnce(): Promise<string | undefined> {
     const isSentinel = existsSync(this.file);
     const files = isSentinel ? [] : ['--save', '', '--appendonly', 'no', '--repl-diskless-sync-delay', '0'];
     const network = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.directory];
@@ -71,9 +82,9 @@ export class RedisServer extends Server {
     let log = '';
     for await (const text of this.run(this.binary, args, { stdio: ['ignore', 'pipe', 'ignore'] }).stdout ?? []) {
       log += text;
-      if (/Ready to accept|Sentinel ID is/.test(log)) return;
+      if (/Ready to accept|Sentinel ID is/.test(log)) return undefined;
     }
-    throw new Error(`Redis did not start: ${log}`);
+    return log;
   }
 
   /** Stops the server from responding, without closing its connections. */

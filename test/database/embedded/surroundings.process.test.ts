@@ -34,7 +34,7 @@ test('the gateway and its commands run from a checkout below a path with #, ? an
 });
 
 test('with a limit of virtual memory, the start fails with one line that says so', async () => {
-  const limited = ['/bin/sh', '-c', 'ulimit -v 8000000; exec "$@"', 'sh', ...MAIN] as const;
+  const limited = ['/bin/sh', '-c', 'ulimit -v 4000000; exec "$@"', 'sh', ...MAIN] as const;
   const { code, stderr } = await new GatewayProcess({ PORT: '0', DATA_DIR: join(directory, 'data') }, limited).ended;
   expect([code, stderr]).toEqual([
     1,
