@@ -2,7 +2,7 @@ import type { Limiter } from '../rate-limit/limiter';
 import type { Domain } from '../rest/domain';
 import type { RestRoute, Tag } from '../rest/rest-route';
 import { ApiKeyResolver } from './api-key-resolver';
-import type { ApiKeyService } from './api-key-service';
+import { type ApiKeyService, KEY_TOPIC } from './api-key-service';
 import { KEY_ID } from './types';
 import type { UsageService } from './usage-service';
 import { ViewerResolver } from './viewer-resolver';
@@ -24,7 +24,7 @@ export function createAccess({ apiKeys, limits, usage }: AccessServices): Domain
     errors: {},
     idForms: [KEY_ID],
     tables: [],
-    topics: {},
+    topics: { api_key: KEY_TOPIC },
   };
 }
 

@@ -6,6 +6,7 @@ import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { lock } from '../database/writing';
 import { badInput, ProblemError, unknownReference } from '../errors/errors';
 import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
+import type { AdminTopic } from '../events/topics';
 import { requireScope } from '../graphql/admission';
 import { checkInput, rulesOf } from '../graphql/bounds';
 import type { Scope } from '../graphql/caller';
@@ -180,9 +181,19 @@ export class ApiKeyService {
   }
 }
 
-/** The kinds of the events of key administration. */
-export const KEY_EVENT_KINDS = ['CREATED', 'UPDATED', 'ROTATED', 'REVOKED', 'BAN_LIFTED'] as const;
-type KeyEventKind = (typeof KEY_EVENT_KINDS)[number];
+/** The events of key administration. */
+export const KEY_TOPIC = {
+  scope: 'ADMIN',
+  description: 'API keys and bans.',
+  kinds: {
+    CREATED: 'Created.',
+    UPDATED: 'Written, possibly with the same values.',
+    ROTATED: 'An API key has got a new secret.',
+    REVOKED: 'An API key was revoked.',
+    BAN_LIFTED: "A caller's ban was lifted.",
+  },
+} as const satisfies AdminTopic;
+type KeyEventKind = keyof typeof KEY_TOPIC.kinds;
 
 /** Writes an event of key administration. @param id the key's id, or the banned caller. */
 function record(tx: Transaction, kind: KeyEventKind, id: string): Promise<void> {

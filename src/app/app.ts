@@ -16,6 +16,7 @@ import { Hub } from '../events/hub';
 import { EventNumbering } from '../events/numbering';
 import { RedisRelay } from '../events/redis-relay';
 import { deleteOldEvents } from '../events/retention';
+import { tablesOf } from '../events/topics';
 import { costLimits } from '../graphql/cost';
 import { type DocumentLimits, Documents } from '../graphql/documents';
 import { Executor } from '../graphql/executor';
@@ -111,7 +112,9 @@ async function compose(
   const keyCache = openKeys(config, database, lookUps, logger, now, opened);
   const keys = await withTokens(config, keyCache, lookUps, limits, logger, now, opened);
   const apiKeys = new ApiKeyService(keyCache, now);
-  const domains = domainsOf({ apiKeys, limits, usage: usage.service });
+  const numbering = new EventNumbering(database);
+  opened.push(() => numbering.stop());
+  const domains = domainsOf({ apiKeys, limits, usage: usage.service, numbering });
   const { tables, errors, rest } = domains;
   const events = await openEvents(config, database, domains, logger, opened);
   const schema = await createSchema(config, domains, events.hub);
@@ -388,14 +391,12 @@ async function createLimiter(
 
 interface Events {
   readonly hub: Hub;
-  readonly numbering: EventNumbering;
   /** `undefined` without Redis. */
   readonly relay: RedisRelay | undefined;
 }
 
 /**
  * Delivers committed changes to the subscribers of this process, and through Redis to the subscribers of other processes.
- * Numbers the events of the change feed.
  * @throws Error if Redis rejects this client.
  */
 async function openEvents(
@@ -416,16 +417,14 @@ async function openEvents(
     database.listeners.delete(publish);
     relay?.close();
   });
-  const numbering = new EventNumbering(database);
-  opened.push(() => numbering.stop());
   await relay?.start();
-  return { hub, numbering, relay };
+  return { hub, relay };
 }
 
 async function createRelay(url: string, hub: Hub, { topics }: Domains, logger: FastifyBaseLogger): Promise<RedisRelay> {
   const [publisher, subscriber] = await Promise.all([connectForEvents(url), connectForEvents(url)]);
   return new RedisRelay(publisher, subscriber, {
-    topics,
+    topics: tablesOf(topics),
     notify: hub.notify,
     hasSubscribers: () => hub.subscribers > 0,
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),

@@ -1,8 +1,13 @@
 import { type AccessServices, createAccess } from '../access/access';
+import { createFeed, type FeedServices } from '../feed/feed';
 import { createPetstore } from '../petstore/petstore';
 import { combineDomains, type Domains } from '../rest/domain';
 
-/** Combines the domains of the gateway. @param access may be omitted if no resolver of the domain `access` will run. */
-export function gatewayDomains(access = {} as AccessServices): Domains {
-  return combineDomains([createPetstore(), createAccess(access)]);
+/** The services behind the domains. */
+export interface Services extends AccessServices, FeedServices {}
+
+/** Combines the domains of the gateway. @param services may be omitted if no resolver of `access` and `feed` will run. */
+export function gatewayDomains(services = {} as Services): Domains {
+  const domains = [createPetstore(), createAccess(services)];
+  return combineDomains([...domains, createFeed(domains, services)]);
 }

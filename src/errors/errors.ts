@@ -9,8 +9,8 @@ export interface Fault {
   readonly message: string;
   /** The broken rule, one of {@link ErrorEntry.rules}; `undefined` for faults that a form cannot act on. */
   readonly rule?: string;
-  /** The values of the rule, such as `max`. */
-  readonly params?: Readonly<Record<string, number>>;
+  /** The values of the rule, such as `max`, or what else a client needs. */
+  readonly params?: Readonly<Record<string, number | string>>;
 }
 
 /** One problem of the input: the path of the invalid value (`input.name`, `first`), and what is wrong with it. */

@@ -1,5 +1,5 @@
 import type { Change } from '../database/database';
-import { Feed, TooSlow } from './feed';
+import { EventQueue, TooSlow } from './event-queue';
 
 /** A change together with its row: the current row, or for a deletion the deleted row. */
 export type ChangeEvent<Row = object> = Change<Row> & { readonly row: Row };
@@ -69,7 +69,7 @@ export class Hub {
 class Channel {
   delivered = 0;
   tooSlow = 0;
-  private readonly feeds = new Map<Feed<ChangeEvent>, EventFilter>();
+  private readonly queues = new Map<EventQueue<ChangeEvent>, EventFilter>();
   private unread: Change[] = [];
   private isReading = false;
 
@@ -79,20 +79,20 @@ class Channel {
   ) {}
 
   get size(): number {
-    return this.feeds.size;
+    return this.queues.size;
   }
 
-  subscribe(filter: EventFilter): Feed<ChangeEvent> {
-    const feed = new Feed<ChangeEvent>(this.maxWaiting, () => this.feeds.delete(feed));
-    this.feeds.set(feed, filter);
-    return feed;
+  subscribe(filter: EventFilter): EventQueue<ChangeEvent> {
+    const queue = new EventQueue<ChangeEvent>(this.maxWaiting, () => this.queues.delete(queue));
+    this.queues.set(queue, filter);
+    return queue;
   }
 
   notify(change: Change): void {
-    if (!this.feeds.size) return;
+    if (!this.queues.size) return;
     this.unread.push(change);
     if (this.unread.length > MAX_UNREAD) {
-      this.tooSlow += this.feeds.size;
+      this.tooSlow += this.queues.size;
       this.fail(new TooSlow());
     } else if (!this.isReading) void this.readAll();
   }
@@ -123,9 +123,9 @@ class Channel {
   }
 
   private dispatch(event: ChangeEvent): void {
-    for (const [feed, filter] of this.feeds) {
+    for (const [queue, filter] of this.queues) {
       if (!filter(event)) continue;
-      if (feed.push(event)) this.delivered += 1;
+      if (queue.push(event)) this.delivered += 1;
       else this.tooSlow += 1;
     }
   }
@@ -133,6 +133,6 @@ class Channel {
   /** Ends all subscriptions to the topic with an error, since the subscribers have missed events. */
   private fail(error: unknown): void {
     this.unread = [];
-    for (const feed of this.feeds.keys()) feed.fail(error);
+    for (const queue of this.queues.keys()) queue.fail(error);
   }
 }

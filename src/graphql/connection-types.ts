@@ -25,28 +25,11 @@ export class PageInfo {
  * `nodes` and a count.
  */
 export function connectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
-  @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
-  class Edge {
-    @Field(() => NodeType, { description: 'The item itself.' })
-    node!: Node;
-
-    @Field(() => String, {
-      description: 'An opaque cursor for `after` and `before`. It is valid only for this list and this sort order.',
-    })
-    cursor!: string;
-  }
-
   @ObjectType(`${name}Connection`, { simpleResolvers: true, description: `A page of ${plural}.` })
-  class ConnectionType implements Pick<Connection<Node>, 'totalCount' | 'totalCountRelation'> {
-    @Field(() => [Edge], { description: 'The items of the page, with cursors.' })
-    edges!: Edge[];
-
-    @Field(() => [NodeType], { description: 'The items of the page, without cursors.' })
-    nodes!: Node[];
-
-    @Field(() => PageInfo, { description: 'The cursors and flags for requesting the next and previous pages.' })
-    pageInfo!: PageInfo;
-
+  class ConnectionType
+    extends pageOf(NodeType, name, plural)
+    implements Pick<Connection<Node>, 'totalCount' | 'totalCountRelation'>
+  {
     @Weighs(WEIGHTS.count)
     @Field(() => Int, {
       description: `The number of items on all pages, up to ${MOST_COUNTED}. Counted only when requested.`,
@@ -61,6 +44,39 @@ export function connectionOf<Node extends object>(NodeType: ClassType<Node>, nam
     totalCountRelation!: () => Promise<keyof typeof CountRelation>;
   }
   return ConnectionType;
+}
+
+/** Creates a connection type without a count. */
+export function uncountedConnectionOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
+  @ObjectType(`${name}Connection`, { simpleResolvers: true, description: `A page of ${plural}.` })
+  class ConnectionType extends pageOf(NodeType, name, plural) {}
+  return ConnectionType;
+}
+
+function pageOf<Node extends object>(NodeType: ClassType<Node>, name: string, plural: string) {
+  @ObjectType(`${name}Edge`, { simpleResolvers: true, description: `An item of a page of ${plural}, with its cursor.` })
+  class Edge {
+    @Field(() => NodeType, { description: 'The item itself.' })
+    node!: Node;
+
+    @Field(() => String, {
+      description: 'An opaque cursor for `after` and `before`. It is valid only for this list and this sort order.',
+    })
+    cursor!: string;
+  }
+
+  @ObjectType({ simpleResolvers: true, description: `A page of ${plural}.` })
+  abstract class PageType {
+    @Field(() => [Edge], { description: 'The items of the page, with cursors.' })
+    edges!: Edge[];
+
+    @Field(() => [NodeType], { description: 'The items of the page, without cursors.' })
+    nodes!: Node[];
+
+    @Field(() => PageInfo, { description: 'The cursors and flags for requesting the next and previous pages.' })
+    pageInfo!: PageInfo;
+  }
+  return PageType;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Session } from '../database/database';
 import { Deadline, Ended } from '../database/deadline';
 import type { Visibility } from '../database/visibility';
-import { TooSlow } from '../events/feed';
+import { TooSlow } from '../events/event-queue';
 import { Loaders } from './context';
 
 /** The session and data loaders that computations for an event share, so that related rows are read only once. */

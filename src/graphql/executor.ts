@@ -14,7 +14,7 @@ import type { Deadline } from '../database/deadline';
 import type { Nested } from '../database/reading/selection';
 import type { Visibility } from '../database/visibility';
 import { OperationRejection, ProblemError } from '../errors/errors';
-import { TooSlow } from '../events/feed';
+import { TooSlow } from '../events/event-queue';
 import { type Admitted, type Analysed, admit, analyse } from './admission';
 import { visibilityOf } from './caller';
 import { Context, type OperationRequest, type Variables } from './context';

@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { ProblemError } from '../errors/errors';
-import { TooSlow } from '../events/feed';
+import { TooSlow } from '../events/event-queue';
 import type { StabilityLevel } from './directives';
 import type { Computation } from './event-results';
 import { type ResponseContext, rejectOperation } from './outcome';

@@ -13,10 +13,12 @@ import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { Table } from '../database/reading/table';
 import type { Catalogue } from '../errors/codes';
 import type { ChangeEvent, EventFilter } from '../events/hub';
+import { type Topics, tablesOf } from '../events/topics';
 import { type EventSelection, visibleEvents } from './changes';
 import { resolveDeclaredFields } from './declared-fields';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
+import { withTopics } from './event-enums';
 import { enforceRateLimits } from './rate-limit-directive';
 import { type IdForm, withIdForms } from './scalars';
 import { tableFaults } from './table-faults';
@@ -32,8 +34,8 @@ export interface SchemaParts {
   readonly errors: Catalogue;
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics that {@link subscribe} accepts, each with the table of its rows. */
-  readonly topics: Readonly<Record<string, Table<object>>>;
+  /** The topics of events. {@link subscribe} accepts those with a table. */
+  readonly topics: Topics;
   /** The source of subscriptions: returns the changes of a topic that pass a filter. */
   subscribe(topic: string, filter: EventFilter): AsyncIterable<ChangeEvent>;
 }
@@ -46,6 +48,7 @@ type Constructor = new (...services: never[]) => object;
  */
 export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const { description, resolvers, idForms, errors, topics, subscribe } = parts;
+  const tables = tablesOf(topics);
   const instances = new Map(resolvers.map((resolver) => [resolver.constructor as Constructor, resolver]));
   const build = (classes: NonEmptyArray<Constructor>, skipCheck = false) =>
     buildSchemaSync({
@@ -54,7 +57,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       validate: false,
       pubSub: {
         subscribe: (topic, selection) => {
-          const table = topics[topic];
+          const table = tables[topic];
           if (!table) throw new Error(`no domain has the topic ${topic}`);
           return subscribe(topic, visibleEvents(table, selection as EventSelection));
         },
@@ -68,7 +71,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const order = classes.flatMap((each) =>
     rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
   );
-  const schema = inOrder(withIdForms(build(classes), idForms), order);
+  const schema = inOrder(withTopics(withIdForms(build(classes), idForms), topics), order);
   resolveDeclaredFields(schema, parts.tables);
   checkDomain(schema, parts);
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
@@ -93,7 +96,7 @@ function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): vo
     }
   }
   for (const { name, extensions } of Object.values(schema.getSubscriptionType()?.getFields() ?? {}))
-    if (!topics[String(extensions.topic)])
+    if (!tablesOf(topics)[String(extensions.topic)])
       faults.push(`no domain has the topic ${extensions.topic} of the subscription ${name}`);
   if (faults.length) throw new Error(faults.join('; '));
 }

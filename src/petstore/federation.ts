@@ -15,11 +15,12 @@ import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized, WEIGHTS, Weighs, weighText } from '../graphql/cost-directives';
 import { Errors, RateLimited, RequiresScope } from '../graphql/directives';
+import type { TypedRow } from '../graphql/node';
 import { printed } from '../graphql/printed-schema';
 import { type AnyId, Id, idFault, NOT_AN_ID } from '../graphql/scalars';
 import { buildSchema, type SchemaParts } from '../graphql/schema';
 import { SelectedByType } from '../graphql/selected';
-import { findRows, NODE_TYPES, type NodeType, type RowReference, type SelectionOf, type TypedRow } from './nodes';
+import { findRows, NODE_TYPES, type NodeType, type RowReference, type SelectionOf } from './nodes';
 import { Category, InventoryItem, Order, Pet } from './types';
 
 /** The key field (`@key`) of each entity type. Other subgraphs refer to an entity by its key. */

@@ -9,10 +9,10 @@ import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Errors, nullable, RateLimited, RequiresScope } from '../graphql/directives';
+import { Node, type TypedRow, typed } from '../graphql/node';
 import { type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { SelectedByType } from '../graphql/selected';
 import { CATEGORIES, INVENTORY, ORDERS, PETS } from './model';
-import { Node } from './types';
 
 /** The types whose objects have a `nodeId`, with their tables. */
 const NODE_TABLES = { Pet: PETS, Category: CATEGORIES, Order: ORDERS, InventoryItem: INVENTORY } as unknown as Readonly<
@@ -90,16 +90,6 @@ export async function findRows(
     const row = found.get(reference.type)?.get(reference.id);
     return row && typed(row, reference.type);
   });
-}
-
-/** Adds the name of the type to a row, since rows are plain objects and GraphQL must know their type. */
-function typed(row: object, type: NodeType): TypedRow {
-  return Object.assign(row, { __typename: type });
-}
-
-/** A row with the name of its type. Fields that return an interface or union need the name. */
-export interface TypedRow {
-  readonly __typename: NodeType;
 }
 
 @Resolver()

@@ -1,25 +1,13 @@
-import { Field, Int, InterfaceType, ObjectType } from 'type-graphql';
+import { Field, Int, ObjectType } from 'type-graphql';
 import { Count, Quantity } from '../graphql/bounds';
 import { connectionOf, PageOf } from '../graphql/connection-types';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { nullable } from '../graphql/directives';
 import { JsonSchema } from '../graphql/json-schema';
+import { Node } from '../graphql/node';
 import { DateTime, Id } from '../graphql/scalars';
 import { PetStatus } from './enums';
 import { Description, Name, OrderPageArgs, PetPageArgs } from './inputs';
-
-@InterfaceType({
-  description:
-    'An object with an identifier that is unique across all types. `node` and `nodes` find objects by this identifier.',
-  resolveType: ({ __typename }: { __typename: string }) => __typename,
-})
-export abstract class Node {
-  @Field(() => Id, {
-    description:
-      'An identifier that is unique across all types, for the caches of clients. It never changes. It is opaque: do not parse or construct it.',
-  })
-  nodeId!: string;
-}
 
 @ObjectType({ simpleResolvers: true, description: 'The fields about the writes of an object.' })
 abstract class WrittenFields {

@@ -4,13 +4,14 @@ import { selectByIds } from '../database/reading/select';
 import type { Table } from '../database/reading/table';
 import { catalogueOf, type ErrorEntry, isErrorCode } from '../errors/codes';
 import type { RowLoaders } from '../events/hub';
+import { type Topics, tablesOf } from '../events/topics';
 import type { IdForm } from '../graphql/scalars';
 import type { SchemaParts } from '../graphql/schema';
 import { methodAndPath, type RestRoute, type Tag } from './rest-route';
 
 /**
- * A subject area, with everything that the gateway needs to serve it over GraphQL and REST. The two domains are `petstore/`
- * and `access/`.
+ * A subject area, with everything that the gateway needs to serve it over GraphQL and REST. The domains are `petstore/`,
+ * `access/` and `feed/`.
  */
 export interface Domain {
   /** The name of the domain in error messages. */
@@ -27,8 +28,8 @@ export interface Domain {
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of subscriptions, each with the table of its rows. */
-  readonly topics: Readonly<Record<string, Table<object>>>;
+  /** The topics of events. The rows of a topic's table can be subscribed to. */
+  readonly topics: Topics;
   /** The descriptions of the whole service. Exactly one domain must have descriptions. */
   readonly descriptions?: Descriptions;
   /** The sample data that `npm run seed` loads. At most one domain may have samples. */
@@ -80,6 +81,11 @@ export interface ExampleWrite {
   readonly body: object;
 }
 
+/** The topics of all domains. */
+export function topicsOf(domains: readonly Domain[]): Topics {
+  return Object.assign({}, ...domains.map(({ topics }) => topics));
+}
+
 /** All domains of a service, combined. */
 export type Domains = ReturnType<typeof combineDomains>;
 
@@ -92,7 +98,7 @@ export function combineDomains(domains: readonly Domain[]) {
   const [texts] = domains.flatMap(({ descriptions }) => descriptions ?? []);
   if (faults.length || !texts) throw new Error(faults.join('; '));
   const all = <T>(part: (domain: Domain) => readonly T[]) => domains.flatMap(part);
-  const topics: Domain['topics'] = Object.assign({}, ...domains.map(({ topics }) => topics));
+  const topics = topicsOf(domains);
   return {
     description: texts.schema,
     resolvers: all(({ resolvers }) => resolvers),
@@ -109,7 +115,7 @@ export function combineDomains(domains: readonly Domain[]) {
     },
     rowLoaders: (session: Session): RowLoaders =>
       Object.fromEntries(
-        Object.entries(topics).map(([topic, table]) => [topic, (ids) => selectByIds(session, table, ids)]),
+        Object.entries(tablesOf(topics)).map(([topic, table]) => [topic, (ids) => selectByIds(session, table, ids)]),
       ),
     samples: domains.find(({ samples }) => samples)?.samples,
     buildSubgraph: (parts: SchemaParts) => {

@@ -19,7 +19,7 @@ import {
 import type { Fault } from '../errors/errors';
 import { type OperationSource, outOfRange, placesOf, type Rule, ruleOf } from '../errors/inputs';
 import { type Method, methodAndPath, pathParameters, type RestRoute } from './rest-route';
-import { INT32, jsonHint, jsonReader, listHint, type Read, SCALARS, textReader } from './scalar-formats';
+import { INT32, jsonHint, jsonReader, listHint, type Read, restNamesOf, SCALARS, textReader } from './scalar-formats';
 
 type Element = GraphQLArgument | GraphQLInputField;
 
@@ -167,7 +167,7 @@ function formatOf(element: Element, type: GraphQLInputType, readerOf: typeof jso
       rule,
       mustBe: mustBe(named, rule),
       range: rangeOf(named, rule),
-      read: readerOf(named.name),
+      read: readerOf(named),
     };
   const sorts = sortsOf(named);
   const read = (raw: unknown) => sorts.orders.get(String(raw)) ?? raw;
@@ -175,7 +175,7 @@ function formatOf(element: Element, type: GraphQLInputType, readerOf: typeof jso
 }
 
 function mustBe(type: GraphQLNamedType, rule: Rule): string {
-  if (isEnumType(type)) return oneOf(type.getValues().map(({ name }) => name));
+  if (isEnumType(type)) return oneOf(restNamesOf(type));
   const scalar = SCALARS[type.name];
   if (!scalar) throw new Error(`REST has no inputs of the type ${type.name}`);
   return scalar.mustBe ?? rangeOf(type, rule)?.message ?? '';

@@ -3,10 +3,10 @@ import {
   execute,
   type FieldNode,
   type GraphQLObjectType,
-  type GraphQLOutputType,
   GraphQLSchema,
   getNamedType,
   getNullableType,
+  isEnumType,
   isLeafType,
   isListType,
   isObjectType,
@@ -21,7 +21,7 @@ import type { SelectedField, SelectedFields } from '../graphql/cost';
 import { hasOwnResolver } from '../graphql/declared-fields';
 import { quoted } from '../graphql/json-text';
 import type { RestRoute } from './rest-route';
-import { SCALARS } from './scalar-formats';
+import { restNameOf, SCALARS, scalarNameOf } from './scalar-formats';
 
 /** The content of a successful response: an object, a page of objects, or a list of objects. */
 export interface Payload {
@@ -136,7 +136,7 @@ function objectWriter(fields: readonly SelectedField[]): Writer {
   const members = fields.map(({ key, field, selection }) => ({
     key,
     name: `${JSON.stringify(key)}:`,
-    write: valueWriter(field.type, selection),
+    write: valueWriter(field, selection),
   }));
   return (value) => {
     if (value instanceof JsonText) return value.text;
@@ -150,11 +150,15 @@ function objectWriter(fields: readonly SelectedField[]): Writer {
   };
 }
 
-function valueWriter(type: GraphQLOutputType, selection: SelectedFields | undefined): Writer {
-  const shape = getNullableType(type);
-  if (isListType(shape)) return listWriter(valueWriter(shape.ofType, selection));
-  if (selection) return objectWriter(selection.fields);
-  return VERBATIM.has(getNamedType(shape).name) ? String : (value) => quoted(value as string);
+function valueWriter(field: SelectedField['field'], selection: SelectedFields | undefined): Writer {
+  const write = selection ? objectWriter(selection.fields) : leafWriter(field);
+  return isListType(getNullableType(field.type)) ? listWriter(write) : write;
+}
+
+function leafWriter(field: SelectedField['field']): Writer {
+  const type = getNamedType(field.type);
+  if (isEnumType(type)) return (value) => quoted(restNameOf(type, value as string));
+  return VERBATIM.has(scalarNameOf(field)) ? String : (value) => quoted(value as string);
 }
 
 function listWriter(write: Writer): Writer {

@@ -25,7 +25,7 @@ export function sendResult(
   request: RestRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { ok, payload, write, pathOf, locationOf } = route;
+  const { ok, payload, write, pathOf, locationOf, isContinued } = route;
   const result = resultOf(route, body);
   if (result === null || result === undefined) throw nothingThere(route, request.params);
   if (ok === 204) return reply.code(204).send();
@@ -33,8 +33,12 @@ export function sendResult(
     if (!payload.isPage) return sendRead(request, reply, write(result));
     const { nodes, pageInfo: info } = result as Page;
     const pageInfo = info instanceof JsonText ? (info.toJSON() as Page['pageInfo']) : info;
-    if (pageInfo.hasNextPage && pageInfo.endCursor !== null)
-      reply.header('link', nextLink(pathOf(request.params), request.query, pageInfo.endCursor));
+    const { hasNextPage, endCursor } = pageInfo;
+    const relations = [...(hasNextPage ? ['next'] : []), ...(isContinued ? ['monitor'] : [])];
+    if (relations.length && endCursor !== null) {
+      const url = linkAfter(pathOf(request.params), request.query, endCursor);
+      reply.header('link', relations.map((relation) => `<${url}>; rel="${relation}"`).join(', '));
+    }
     return sendRead(request, reply, write(nodes));
   }
   if (locationOf) reply.header('location', locationOf({ ...request.params, ...(result as Record<string, string>) }));
@@ -77,14 +81,14 @@ function sendRead(request: FastifyRequest, reply: FastifyReply, body: string): F
   return reply.header('content-type', JSON_TYPE).send(body);
 }
 
-/** The `Link` header to the next page (RFC 8288): the same URL, except that the page starts after `cursor`. */
-function nextLink(path: string, query: RestRequest['query'], cursor: string): string {
+/** The URL of a link to another page (RFC 8288): the same URL, except that the page starts after `cursor`. */
+function linkAfter(path: string, query: RestRequest['query'], cursor: string): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (name !== 'cursor') for (const each of [value].flat()) parameters.append(name, each);
   }
   parameters.append('cursor', cursor);
-  return `<${path}?${parameters}>; rel="next"`;
+  return `${path}?${parameters}`;
 }
 
 /** Media types that the body of a PATCH may have: JSON, and a merge patch (RFC 7396). */

@@ -46,6 +46,8 @@ export interface RestRoute {
    * or a field of the payload. The default is the path of the operation, followed by `/{id}`.
    */
   readonly location?: string;
+  /** Whether a list goes on after its last page. Each response then has a `Link` with `rel="monitor"`: where to go on later. */
+  readonly isContinued?: boolean;
   /** The error message if the operation returns null. The default says that the object does not exist. */
   readonly missing?: string;
   readonly deprecation?: Deprecation;

@@ -1,6 +1,7 @@
+import { type GraphQLEnumType, type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { integerRule, MAX_INT32, MAX_INT64 } from '../errors/inputs';
+import { type Element, integerRule, MAX_INT32, MAX_INT64 } from '../errors/inputs';
 
 /** How REST represents a GraphQL scalar. */
 export interface Scalar {
@@ -50,6 +51,21 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
   },
 };
 
+/** The name of the scalar as which REST represents a field: its own, unless the field is text that may be an id. */
+export function scalarNameOf({ type, extensions }: Pick<Element, 'type' | 'extensions'>): string {
+  return (extensions.restScalar as string | undefined) ?? getNamedType(type).name;
+}
+
+/** The name of an enum value in REST. */
+export function restNameOf({ extensions }: GraphQLEnumType, name: string): string {
+  return extensions.isLowerCaseInRest ? name.toLowerCase() : name;
+}
+
+/** The names of an enum's values in REST. */
+export function restNamesOf(type: GraphQLEnumType): string[] {
+  return type.getValues().map(({ name }) => restNameOf(type, name));
+}
+
 /**
  * What else a client must know about an invalid value, to be added to the error message. Some client generators write int64
  * as a string.
@@ -70,16 +86,23 @@ export function listHint(raw: unknown): string {
 /** Converts a raw value to the value of a variable. An invalid value becomes a value that the GraphQL type rejects. */
 export type Read = (raw: unknown) => unknown;
 
-/** Creates the conversion for a text from the URL, or for an array of texts. @param type the name of a scalar or enum. */
-export function textReader(type: string): Read {
-  const convert = SCALARS[type]?.fromText;
+/** Creates the conversion for a text from the URL, or for an array of texts. */
+export function textReader(type: GraphQLNamedType): Read {
+  const convert = isEnumType(type) ? enumReader(type) : SCALARS[type.name]?.fromText;
   if (!convert) return (raw) => raw;
   return (raw) => (Array.isArray(raw) ? raw.map(convert) : convert(String(raw)));
 }
 
-/** Creates the conversion for a field of a JSON body. @param type the name of a scalar or enum. */
-export function jsonReader(type: string): Read {
-  const convert = SCALARS[type]?.fromJson;
+/** Converts the name of an enum value in REST to its name in GraphQL. Other texts are no names in GraphQL either. */
+function enumReader(type: GraphQLEnumType): ((text: string) => unknown) | undefined {
+  if (!type.extensions.isLowerCaseInRest) return undefined;
+  const names = new Map(type.getValues().map(({ name }) => [restNameOf(type, name), name]));
+  return (text) => names.get(text) ?? '';
+}
+
+/** Creates the conversion for a field of a JSON body. */
+export function jsonReader(type: GraphQLNamedType): Read {
+  const convert = SCALARS[type.name]?.fromJson;
   if (convert) return (raw) => (raw === null ? null : convert(raw));
   return (raw) => (isLosslessNumber(raw) ? Number(raw.value) : raw);
 }

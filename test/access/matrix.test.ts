@@ -19,10 +19,10 @@ import { IdentityProvider } from './identity-provider';
 const OPERATIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   open: { query: 'rateLimit viewer', GET: '/rate_limit /usage' },
   READ: {
-    query: 'category categories inventory inventoryItem node nodes order orders pet pets',
+    query: 'category categories events inventory inventoryItem node nodes order orders pet pets',
     subscription: 'petChanged orderChanged inventoryChanged',
     GET: `/pets /pets/{petId} /categories /categories/{categoryId}
-      /store/orders /store/orders/{orderId} /store/inventory /store/inventory/{petId}`,
+      /store/orders /store/orders/{orderId} /store/inventory /store/inventory/{petId} /events`,
   },
   ORDER: {
     mutation: 'placeOrder updateOrder cancelOrder',

@@ -11,9 +11,9 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import type { AccessServices } from '../../src/access/access';
 import { anonymousCaller } from '../../src/access/account';
 import { contractSchema } from '../../src/app/contract';
+import type { Services } from '../../src/app/domains';
 import { gatewayDomains } from '../../src/app/domains';
 import { Context, GRAPHQL_API } from '../../src/graphql/context';
 import { Operation } from '../../src/graphql/operation';
@@ -28,7 +28,7 @@ import { valuesIn } from './values-in';
 
 const bans = { banAfter: 20, banSeconds: 60, banMaxSeconds: 3600 };
 const limits = new MemoryStore({ bans, now: Date.now });
-const schema = contractSchema(gatewayDomains({ limits } as unknown as AccessServices));
+const schema = contractSchema(gatewayDomains({ limits } as unknown as Services));
 /** The same schema, but all fields are nullable. So an error does not make the parent null, and all errors are reported. */
 const lenient = mapSchema(schema, {
   [MapperKind.OBJECT_FIELD]: (field) => ({ ...field, type: nullable(field.type) }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { execute, type GraphQLSchema, parse, validate } from 'graphql';
 import { FieldResolver, Resolver, Root } from 'type-graphql';
-import type { AccessServices } from '../../src/access/access';
+import type { Services } from '../../src/app/domains';
 import { statement } from '../../src/database/statement';
 import { visibilityOf } from '../../src/graphql/caller';
 import { buildSchema } from '../../src/graphql/schema';
@@ -28,7 +28,7 @@ class Mask {
   }
 }
 
-const withMask = (access?: AccessServices) => {
+const withMask = (access?: Services) => {
   const domains = toyDomains(access);
   return { ...domains, resolvers: [...domains.resolvers, new Mask()] };
 };
@@ -70,7 +70,7 @@ beforeAll(async () => {
     { database, drop: remove },
     withMask as typeof toyDomains,
   );
-  schema = buildSchema({ ...withMask({} as AccessServices), subscribe: jest.fn() });
+  schema = buildSchema({ ...withMask({} as Services), subscribe: jest.fn() });
 });
 afterAll(async () => {
   jest.restoreAllMocks();

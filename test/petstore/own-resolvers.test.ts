@@ -1,5 +1,5 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { AccessServices } from '../../src/access/access';
+import type { Services } from '../../src/app/domains';
 import { gatewayDomains } from '../../src/app/domains';
 import type { Context } from '../../src/graphql/context';
 import type { CategoryRow, InventoryRow, OrderRow, PetRow } from '../../src/petstore/model';
@@ -62,7 +62,7 @@ class PageMask {
   }
 }
 
-const domainsOf = (access: AccessServices) => {
+const domainsOf = (access: Services) => {
   const domains = gatewayDomains(access);
   const masks = [new PetMask(), new CategoryMask(), new OrderMask(), new InventoryMask(), new PageMask()];
   return { ...domains, resolvers: [...domains.resolvers, ...masks] };

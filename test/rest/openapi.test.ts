@@ -106,6 +106,7 @@ const OPERATIONS: [on: string, id: string, tag: string, statuses: string][] = [
   ['PATCH /store/orders/{orderId}', 'updateOrder', 'Store', '200 403 404 409 412 413 415 422'],
   ['DELETE /store/orders/{orderId}', 'cancelOrder', 'Store', '204 403 404 412'],
   ['GET /store/inventory', 'listInventory', 'Store', '200 304 403'],
+  ['GET /events', 'listEvents', 'Events', '200 304 403 410'],
   ['GET /rate_limit', 'getRateLimit', 'Limits', '200 304'],
   ['GET /usage', 'getUsage', 'Limits', '200 304'],
   ['GET /store/inventory/{petId}', 'getInventory', 'Store', '200 304 403 404'],
@@ -192,6 +193,7 @@ describe('operations', () => {
     expect(marked.filter(Boolean)).toEqual([
       'GET /store/inventory maxQuantity: beta',
       'DELETE /store/inventory/{petId} : beta',
+      'GET /events : experimental',
     ]);
   });
 });

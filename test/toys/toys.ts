@@ -1,5 +1,6 @@
 import { Arg, Args, Ctx, Field, InputType, Mutation, ObjectType, Query, Resolver, Root } from 'type-graphql';
-import { type AccessServices, createAccess } from '../../src/access/access';
+import { createAccess } from '../../src/access/access';
+import type { Services } from '../../src/app/domains';
 import { selectOne } from '../../src/database/reading/select';
 import type { PageSelection, RowSelection } from '../../src/database/reading/selection';
 import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
@@ -8,6 +9,7 @@ import { statement } from '../../src/database/statement';
 import { lockRow, rowLock } from '../../src/database/writing';
 import { ExpectedError, notFound, requireUnchanged } from '../../src/errors/errors';
 import type { ChangeEvent } from '../../src/events/hub';
+import { createFeed } from '../../src/feed/feed';
 import { checkInput, NotNull, SearchText, Text } from '../../src/graphql/bounds';
 import { ChangeKind, Changes, isIn } from '../../src/graphql/changes';
 import { readConnection } from '../../src/graphql/connection';
@@ -294,6 +296,7 @@ export function createToys(): Domain {
 }
 
 /** The domains of a gateway that has toys in boxes instead of the petstore. */
-export function toyDomains(access = {} as AccessServices): Domains {
-  return combineDomains([createToys(), createAccess(access), createBoxes()]);
+export function toyDomains(services = {} as Services): Domains {
+  const domains = [createToys(), createAccess(services), createBoxes()];
+  return combineDomains([...domains, createFeed(domains, services)]);
 }

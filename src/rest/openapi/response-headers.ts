@@ -56,7 +56,7 @@ export const HEADERS = {
     '"h5EdGu1QmHe4OkjsU292jNzSLfE"',
   ),
   Link: optional(
-    'Links (RFC 8288): `rel="next"` leads to the next page of a list, `rel="successor-version"` to the replacement of a deprecated operation, `rel="deprecation"` to its documentation, and `rel="help"` to the description of an error code',
+    'Links (RFC 8288): `rel="next"` leads to the next page of a list, `rel="monitor"` to what follows later, `rel="successor-version"` to the replacement of a deprecated operation, `rel="deprecation"` to its documentation, and `rel="help"` to the description of an error code',
     { ...TEXT, maxLength: 65_536 },
     '</pets?limit=2&cursor=NGU5Y2ZkM2MyIDI>; rel="next"',
   ),

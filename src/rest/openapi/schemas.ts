@@ -16,7 +16,7 @@ import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
 import type { Body } from '../inputs';
 import type { Payload } from '../payload';
 import type { PreparedRoute } from '../prepared-route';
-import { INT32, SCALARS } from '../scalar-formats';
+import { INT32, restNamesOf, SCALARS } from '../scalar-formats';
 import { arrayOf, MAX_TEXT, REQUEST_EXAMPLE, REQUEST_ID, type Ref, type Schema, schemaOf } from './values';
 
 type Schemas = Record<string, Schema>;
@@ -72,7 +72,7 @@ function addObject(schemas: Schemas, type: GraphQLObjectType, members: readonly 
 
 function addEnum(schemas: Schemas, type: GraphQLNamedType): void {
   if (!isEnumType(type)) return;
-  const values = type.getValues().map(({ name }) => name);
+  const values = restNamesOf(type);
   schemas[type.name] = { type: 'string', enum: values, description: String(type.description), example: values[0] };
 }
 
@@ -122,7 +122,7 @@ function exampleOf(field: Element, members: readonly SelectedField[] = []): unkn
 }
 
 function leafExample(type: GraphQLNamedType): unknown {
-  return isEnumType(type) ? type.getValues()[0]?.name : SCALARS[type.name]?.example;
+  return isEnumType(type) ? restNamesOf(type)[0] : SCALARS[type.name]?.example;
 }
 
 /** The example for an object: the example of its type, or else an object of the examples of its fields. */
@@ -192,8 +192,13 @@ export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'E
       },
       params: {
         type: 'object',
-        description: 'The values of the rule, such as `max`; absent if the rule has none',
-        additionalProperties: { type: 'integer', format: 'int64' },
+        description: 'The values of the rule, such as `max`, or a cursor to go on from; absent if there are none',
+        additionalProperties: {
+          oneOf: [
+            { type: 'integer', format: 'int64' },
+            { type: 'string', maxLength: MAX_TEXT },
+          ],
+        },
         example: { min: 1 },
       },
     },

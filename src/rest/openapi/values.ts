@@ -1,7 +1,7 @@
-import { getNamedType, getNullableType, isListType } from 'graphql';
+import { getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { type Element, MAX_FILTER_VALUES, ruleOf } from '../../errors/inputs';
-import { SCALARS } from '../scalar-formats';
+import { SCALARS, scalarNameOf } from '../scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;
 export type Ref = OpenAPIV3.ReferenceObject;
@@ -18,7 +18,7 @@ export const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array
 /** The schema of a value: a scalar with the bounds of its rule, or a reference to the separate schema of any other type. */
 export function schemaOf(element: Element): Schema | Ref {
   const { nullable, trimmed, ...bounds } = ruleOf(element);
-  const { name } = getNamedType(element.type);
+  const name = scalarNameOf(element);
   const scalar = SCALARS[name]?.schema;
   // A text that is trimmed and must not be empty needs a character that is not white space.
   const pattern = trimmed && bounds.minLength && { pattern: '\\S' };

@@ -10,10 +10,10 @@ const OVER: IteratorResult<never, undefined> = { value: undefined, done: true };
 
 /**
  * The event queue of one subscriber, and the iterator that the subscriber reads from. At most `most` values are queued. If
- * the subscriber falls further behind, the feed ends with {@link TooSlow}, which bounds memory and reports the loss. The
+ * the subscriber falls further behind, the queue ends with {@link TooSlow}, which bounds memory and reports the loss. The
  * class is not a generator, since a generator that waits for its next value cannot be ended.
  */
-export class Feed<T> implements AsyncIterableIterator<T> {
+export class EventQueue<T> implements AsyncIterableIterator<T> {
   private readonly waiting: T[] = [];
   private reader: Reader<T> | undefined;
   private isOver = false;
@@ -21,11 +21,11 @@ export class Feed<T> implements AsyncIterableIterator<T> {
 
   constructor(
     private readonly most: number,
-    /** Called once, when the feed ends. */
-    private readonly onOver: (feed: Feed<T>) => void,
+    /** Called once, when the queue ends. */
+    private readonly onOver: (queue: EventQueue<T>) => void,
   ) {}
 
-  /** @returns false if the queue was full. The feed has then ended with {@link TooSlow}. */
+  /** @returns false if the queue was full. It has then ended with {@link TooSlow}. */
   push(value: T): boolean {
     if (this.reader) this.takeReader()?.resolve({ value, done: false });
     else if (this.waiting.length < this.most) this.waiting.push(value);
@@ -36,7 +36,7 @@ export class Feed<T> implements AsyncIterableIterator<T> {
     return true;
   }
 
-  /** Ends the feed with an error, and drops queued values. */
+  /** Ends the queue with an error, and drops queued values. */
   fail(error: unknown): void {
     if (this.isOver) return;
     this.finish();

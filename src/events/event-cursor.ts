@@ -1,0 +1,25 @@
+import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
+
+const FEED = tagOf('events');
+
+/** A place in the change feed: just after the event with this position. */
+export interface Place {
+  readonly position: bigint;
+  /** What the event at this position is. A cursor of another feed, or of a state that a restore has undone, has another event. */
+  readonly check: string;
+}
+
+export function encodeEventCursor({ position, check }: Place): string {
+  return encodeCursor(FEED, { id: String(position), key: check });
+}
+
+/** @returns `undefined` if the text is not a cursor of the change feed. */
+export function decodeEventCursor(cursor: string): Place | undefined {
+  const bound = decodeCursor(FEED, 'text', cursor);
+  return bound && { position: BigInt(bound.id), check: bound.key };
+}
+
+/** The place after an event. */
+export function placeAfter({ position, id, at }: { position: bigint; id: bigint; at: Date }): Place {
+  return { position, check: `${id} ${at.getTime()}` };
+}

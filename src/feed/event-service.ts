@@ -1,0 +1,104 @@
+import type { Session } from '../database/database';
+import { selectByIds } from '../database/reading/select';
+import type { Table } from '../database/reading/table';
+import { Checks, PAGE_SIZE } from '../errors/inputs';
+import { decodeEventCursor, encodeEventCursor, type Place, placeAfter } from '../events/event-cursor';
+import type { EventQuery, EventReader, StoredEvent, WantedEvents } from '../events/event-reader';
+import { isAdminTopic, kindsOf, type Topics } from '../events/topics';
+import { requireScope } from '../graphql/admission';
+import type { Caller } from '../graphql/caller';
+import { DEFAULT_PAGE } from '../graphql/connection';
+import type { Context } from '../graphql/context';
+import { enumNameOf } from '../graphql/event-enums';
+import { type TypedRow, typed } from '../graphql/node';
+import { cursorExpired } from './errors';
+import type { Event, EventPageArgs } from './types';
+
+/** The cursor of the end of the feed. */
+const NOW = 'now';
+
+/** Reads the change feed for callers, who see only some of its events. */
+export class EventService {
+  /** The topics by their names in the schema. */
+  private readonly names: ReadonlyMap<string, string>;
+
+  constructor(
+    private readonly topics: Topics,
+    private readonly reader: EventReader,
+  ) {
+    this.names = new Map(Object.keys(topics).map((topic) => [enumNameOf(topic), topic]));
+  }
+
+  /** @throws ExpectedError `BAD_USER_INPUT`, `CURSOR_EXPIRED`, `FORBIDDEN`, `UNAUTHENTICATED`. */
+  async page(session: Session, caller: Caller, args: EventPageArgs) {
+    const wanted = this.wantedBy(caller, args);
+    const { after, limit } = placeOf(args);
+    const page = await this.reader.read(session, { after, limit, wanted });
+    if (page.kind === 'expired') throw cursorExpired(encodeEventCursor(page.oldest));
+    const isAdmin = caller.scopes.has('ADMIN');
+    const nodes = page.events.map((event) => shownEvent(event, isAdmin));
+    return {
+      nodes,
+      edges: nodes.map((node) => ({ node, cursor: node.cursor })),
+      pageInfo: {
+        hasNextPage: page.isMore,
+        hasPreviousPage: after !== 'oldest',
+        startCursor: nodes[0]?.cursor ?? null,
+        endCursor: encodeEventCursor(page.end),
+      },
+    };
+  }
+
+  /** The current state of an event's object; `undefined` if it is gone, is no node, or the caller does not see it. */
+  async node({ session, loaders }: Context, { topic, objectId }: Event): Promise<TypedRow | undefined> {
+    const table = this.topics[this.names.get(topic) ?? ''];
+    if (!table || isAdminTopic(table) || !isNode(table)) return undefined;
+    const read = (ids: readonly bigint[]) => selectByIds(session, table, ids);
+    const row = await loaders.load(`Event.node ${topic}`, BigInt(objectId), read);
+    return row && typed(row, table.type);
+  }
+
+  /** The kinds of events that the caller asks for. @throws ProblemError `FORBIDDEN`, `UNAUTHENTICATED`. */
+  private wantedBy(caller: Caller, { topics, kinds }: EventPageArgs): WantedEvents[] {
+    return [...new Set(topics ?? this.names.keys())].flatMap((name) => {
+      const topic = this.names.get(name) ?? '';
+      const declared = this.topics[topic];
+      if (!declared) return [];
+      if (isAdminTopic(declared)) {
+        if (topics) requireScope(caller, declared.scope);
+        else if (!caller.scopes.has(declared.scope)) return [];
+      }
+      const hasOwners = !isAdminTopic(declared) && declared.owner !== undefined;
+      const own = Object.keys(kindsOf(declared)).filter((kind) => !kinds || kinds.includes(kind));
+      return own.map((kind) => ({ topic, kind, hasOwners }));
+    });
+  }
+}
+
+function shownEvent(event: StoredEvent, isAdmin: boolean): Event {
+  return {
+    ...event,
+    topic: enumNameOf(event.topic),
+    actor: isAdmin ? event.actor : null,
+    cursor: encodeEventCursor(placeAfter(event)),
+  };
+}
+
+/** @throws ProblemError `BAD_USER_INPUT`. */
+function placeOf({ after, first }: EventPageArgs): Pick<EventQuery, 'after' | 'limit'> {
+  const checks = new Checks();
+  const limit = checks.value('first', PAGE_SIZE, first ?? DEFAULT_PAGE);
+  let place: Place | 'oldest' | 'now' = 'oldest';
+  if (after === NOW) place = 'now';
+  else if (after != null) {
+    const decoded = decodeEventCursor(after);
+    if (decoded) place = decoded;
+    else checks.fail('after', { message: 'is not a cursor of the change feed' });
+  }
+  checks.done();
+  return { after: place, limit };
+}
+
+function isNode({ computed }: Table<object>): boolean {
+  return computed?.nodeId !== undefined;
+}

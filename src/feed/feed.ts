@@ -1,0 +1,46 @@
+import { EventReader } from '../events/event-reader';
+import type { EventNumbering } from '../events/numbering';
+import { type Domain, topicsOf } from '../rest/domain';
+import { FEED_ERRORS } from './errors';
+import { EventResolver } from './event-resolver';
+import { EventService } from './event-service';
+
+/** What the change feed needs. */
+export interface FeedServices {
+  readonly numbering: EventNumbering;
+}
+
+/** The change feed: the events of the topics of other domains. */
+export function createFeed(domains: readonly Domain[], { numbering }: FeedServices): Domain {
+  const service = new EventService(topicsOf(domains), new EventReader(numbering));
+  return {
+    name: 'feed',
+    resolvers: [new EventResolver(service)],
+    routes: [
+      {
+        on: 'GET /events',
+        ok: 200,
+        summary: 'List events',
+        description: DESCRIPTION,
+        isContinued: true,
+        document: `query listEvents($limit: Int = 20, $cursor: String, $topic: [EventTopic!], $kind: [EventKind!]) {
+            events(first: $limit, after: $cursor, topics: $topic, kinds: $kind) {
+              nodes { ...event } pageInfo { hasNextPage endCursor }
+            }
+          } fragment event on Event { id cursor at topic kind objectId requestId actor }`,
+      },
+    ],
+    tags: { events: { name: 'Events', description: 'What has changed, in the order of the changes.' } },
+    errors: FEED_ERRORS,
+    idForms: [],
+    tables: [],
+    topics: {},
+  };
+}
+
+const DESCRIPTION = `The change feed, oldest first: one event for each write of an object. Without \`cursor\`, the list begins with the
+oldest event that is kept; with \`cursor=now\` it is empty, and begins after the newest.
+
+The \`Link\` with \`rel="next"\` leads to the next page while there are more events now. The \`Link\` with \`rel="monitor"\`, which is
+always there, leads to the events that follow later. A cursor whose next events are no longer kept gets 410; \`params.oldest\` in
+\`details\` is the cursor at which to begin again.`;
