@@ -135,7 +135,7 @@ test('the GraphQL API of the bookshop reads shelves with their books, and report
 test('the OpenAPI document, the schema and the pages describe the bookshop', async () => {
   const openapi = JSON.parse((await get('/openapi.json')).text);
   expect(Object.keys(openapi.paths)).toEqual([
-    ...['/books', '/books/{bookId}', '/shelves', '/shelves/{shelfId}', '/rate_limit', '/usage'],
+    ...['/books', '/books/{bookId}', '/shelves', '/shelves/{shelfId}', '/rate_limit', '/usage', '/events'],
   ]);
   expect(openapi.components.schemas.Book.properties.title).toMatchObject({ minLength: 1, maxLength: 255 });
   const schema = buildSchema((await get('/schema.graphql')).text);
