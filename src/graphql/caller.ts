@@ -19,17 +19,6 @@ export interface Caller extends Subject {
   readonly expiresAt?: number;
 }
 
-/** What bounds on sockets, live operations, requests in progress and unsent bytes need to know about a caller. */
-export type Holder = Pick<Caller, 'id' | 'address'>;
-
-/**
- * The ids whose bounds a caller shares: its own, and for an end user that of its address. Anybody can register as many users at
- * an identity provider, so all users and the anonymous callers of one address together have the bounds of one caller.
- */
-export function boundedIdsOf({ id, address }: Holder): readonly string[] {
-  return address === undefined ? [id] : [id, address];
-}
-
 /**
  * The visible rows of tables whose rows have owners. Keys and users with the scope WRITE see all rows. A user without it sees
  * only its own rows. All other callers, anonymous ones with any scope included, see only rows without an owner.

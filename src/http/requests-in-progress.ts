@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
-import { boundedIdsOf, type Holder } from '../graphql/caller';
 import { EventLoopLag } from './event-loop-lag';
+import { HeldByCaller, type Holder } from './held-by-caller';
 import { type UnsentResponse, UnsentResponses } from './unsent-responses';
 
 /**
@@ -117,7 +117,7 @@ export class RequestsInProgress {
   private readonly slots = new Set<Slot>();
   private readonly arriving = new Set<Arriving>();
   /** The number of counted requests and operations by caller. Those of an end user count for its address too. */
-  private readonly perCaller = new Map<string, number>();
+  private readonly assigned = new HeldByCaller();
   private readonly mostPerCaller: number;
   private readonly tooMany: ProblemError;
 
@@ -176,18 +176,18 @@ export class RequestsInProgress {
     if (connection.arrived === 0 && this.arrivedOn.push(socket) === 1) setImmediate(() => this.startIteration());
     connection.arrived += 1;
     connection.unanswered += 1;
-    // This request is not counted yet.
-    const most = this.isOverloaded || this.count === this.most ? MAX_PIPELINED_IN_OVERLOAD : MAX_PIPELINED;
+    request.slot = this.take(reply);
+    request.isOverloaded = this.isOverloaded;
+    const most = request.isOverloaded ? MAX_PIPELINED_IN_OVERLOAD : MAX_PIPELINED;
     if (connection.arrived > most || connection.unanswered > MAX_PIPELINED) {
+      this.release(request.slot);
       socket.destroy();
       return false;
     }
-    // At the end of each request, Node reads on. Microtasks run later.
+    // Node resumes reading at the end of each request. A microtask runs after that.
     if (connection.arrived === MAX_READ) queueMicrotask(() => socket.pause());
     connection.latest = request;
     request.deadline = new Deadline(this.limitMs);
-    request.slot = this.take(reply);
-    request.isOverloaded = this.isOverloaded;
     return true;
   }
 
@@ -252,6 +252,7 @@ export class RequestsInProgress {
     else release();
   }
 
+  /** Reads the connections again that were paused in the last iteration of the event loop. */
   private startIteration(): void {
     const sockets = this.arrivedOn;
     this.arrivedOn = [];
@@ -304,11 +305,7 @@ export class RequestsInProgress {
 
   /** Whether the remaining slots are reserved for callers with fewer requests in progress. */
   private isReservedFrom(caller: Holder): boolean {
-    return this.count > this.most * UNRESERVED && this.countOf(caller) >= MIN_PER_CALLER;
-  }
-
-  private countOf(caller: Holder): number {
-    return Math.max(...boundedIdsOf(caller).map((id) => this.perCaller.get(id) ?? 0));
+    return this.count > this.most * UNRESERVED && this.assigned.of(caller) >= MIN_PER_CALLER;
   }
 
   /**
@@ -317,8 +314,8 @@ export class RequestsInProgress {
    */
   private assign(slot: Slot, caller: Holder): boolean {
     this.unassign(slot);
-    if (this.countOf(caller) >= this.mostPerCaller) return false;
-    for (const id of boundedIdsOf(caller)) this.perCaller.set(id, (this.perCaller.get(id) ?? 0) + 1);
+    if (this.assigned.of(caller) >= this.mostPerCaller) return false;
+    this.assigned.add(caller, 1);
     slot.holder = caller;
     return true;
   }
@@ -327,11 +324,7 @@ export class RequestsInProgress {
     const { holder } = slot;
     slot.holder = undefined;
     if (!holder) return;
-    for (const id of boundedIdsOf(holder)) {
-      const left = (this.perCaller.get(id) ?? 1) - 1;
-      if (left > 0) this.perCaller.set(id, left);
-      else this.perCaller.delete(id);
-    }
+    this.assigned.add(holder, -1);
   }
 
   /** A response on this connection that has not been sent completely; `undefined` if there is none. */

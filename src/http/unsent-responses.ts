@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../errors/errors';
-import { boundedIdsOf, type Holder } from '../graphql/caller';
+import { HeldByCaller, type Holder } from './held-by-caller';
 import { readSendQueues, sendQueueKey } from './send-queues';
 
 const MIB = 1024 * 1024;
@@ -30,8 +30,7 @@ export class UnsentResponses {
   total = 0;
   /** The number of connections that were closed because their clients did not read. */
   closed = 0;
-  /** The number of unsent bytes by caller. Those of an end user count for its address too. */
-  private readonly perCaller = new Map<string, number>();
+  private readonly bytes = new HeldByCaller();
   private readonly connections = new WeakMap<Socket, Connection>();
   /** The connections with unsent responses. */
   private readonly busy = new Set<Connection>();
@@ -58,7 +57,7 @@ export class UnsentResponses {
    * too many unsent bytes; `undefined` otherwise.
    */
   rejectionOf(caller: Holder): ProblemError | undefined {
-    const unsent = Math.max(...boundedIdsOf(caller).map((id) => this.perCaller.get(id) ?? 0));
+    const unsent = this.bytes.of(caller);
     if (unsent > MAX_PER_CALLER) return new ProblemError('RATE_LIMITED', TOO_MUCH);
     if (unsent > FEW && this.total > MAX_BEFORE_SHEDDING) return new ProblemError('SERVICE_UNAVAILABLE', SHED);
     return undefined;
@@ -82,11 +81,7 @@ export class UnsentResponses {
   /** Called by a response whose number of unsent bytes changes. */
   add(caller: Holder, bytes: number): void {
     this.total += bytes;
-    for (const id of boundedIdsOf(caller)) {
-      const unsent = (this.perCaller.get(id) ?? 0) + bytes;
-      if (unsent > 0) this.perCaller.set(id, unsent);
-      else this.perCaller.delete(id);
-    }
+    this.bytes.add(caller, bytes);
     if (bytes > 0) while (this.total > MAX_TOTAL && this.closeLongestStalled());
   }
 

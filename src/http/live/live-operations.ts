@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
-import { boundedIdsOf, type Holder } from '../../graphql/caller';
 import type { OperationRequest, Variables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
@@ -9,6 +8,7 @@ import { type Outcome, rejectDocument, rejectOperation } from '../../graphql/out
 import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
 import { malformed } from '../graphql-parameters';
+import { HeldByCaller, type Holder } from '../held-by-caller';
 import { type Keys, Rejection } from '../identification';
 
 /** A subscription that has started, or the response to any other operation. */
@@ -151,9 +151,9 @@ export class LiveOperations {
   }
 }
 
-/** Limits the number of open connections, or of running operations, per caller. Those of end users count for their address too. */
+/** Limits the number of open connections, or of running operations, per caller. */
 export class SlotsPerCaller {
-  private readonly counts = new Map<string, number>();
+  private readonly taken = new HeldByCaller();
 
   constructor(readonly most: number) {}
 
@@ -162,23 +162,14 @@ export class SlotsPerCaller {
    * @returns a function that releases the slot (further calls do nothing); `undefined` if the caller is at its limit.
    */
   take(caller: Holder): (() => void) | undefined {
-    const ids = boundedIdsOf(caller);
-    if (ids.some((id) => this.countOf(id) >= this.most)) return undefined;
-    for (const id of ids) this.counts.set(id, this.countOf(id) + 1);
+    if (this.taken.of(caller) >= this.most) return undefined;
+    this.taken.add(caller, 1);
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      for (const id of ids) {
-        const left = this.countOf(id) - 1;
-        if (left > 0) this.counts.set(id, left);
-        else this.counts.delete(id);
-      }
+      this.taken.add(caller, -1);
     };
-  }
-
-  private countOf(id: string): number {
-    return this.counts.get(id) ?? 0;
   }
 }
 
