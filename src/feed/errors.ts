@@ -7,7 +7,7 @@ export const FEED_ERRORS = {
     status: 410,
     why: 'The events that follow this cursor are no longer kept, or the database was restored to an earlier state. Events may be missing.',
     fix: 'Read the objects again, and go on with `now`, or with the cursor `oldest` in the `params` of `details`, which is before the oldest event that is kept.',
-    message: 'after: the events that follow this cursor are no longer kept',
+    message: 'The events that follow this cursor are no longer kept.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 
