@@ -28,7 +28,7 @@ export const MIGRATIONS_DIRECTORY = join(__dirname, '..', '..', 'prisma', 'migra
  */
 const ADVISORY_LOCK = 72707369;
 
-const LEDGER = `create table if not exists _prisma_migrations (
+const LEDGER = `create table _prisma_migrations (
   id varchar(36) primary key not null,
   checksum varchar(64) not null,
   finished_at timestamptz,
@@ -173,7 +173,9 @@ async function alone<T>(
       await connection.script('rollback');
       await sleep(RETRY_MS, undefined, { signal });
     }
-    await connection.script(LEDGER);
+    // Even `if not exists` needs the right to create tables, which a role that does not own them may lack.
+    const [found] = await connection.rows("select to_regclass('_prisma_migrations') is not null as yes");
+    if (!found?.yes) await connection.script(LEDGER);
     const result = await work();
     await connection.script('commit');
     return result;

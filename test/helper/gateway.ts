@@ -148,7 +148,7 @@ export async function startGateway(
   const { database, drop } = created ?? (await createDatabase());
   const app = await compose(environment ?? {}, database, now, domains);
   holdInjected(app.server);
-  if (await database.canWrite()) await liftQuota(database);
+  if (await database.canWrite().catch(() => false)) await liftQuota(database);
   return new Gateway(app, database, drop, undefined, domains);
 }
 

@@ -29,6 +29,9 @@ const OPTIONS: SpawnOptions = {
 
 export const CAN_START_POSTGRES = BINARIES !== undefined && SERVER_USER !== undefined;
 
+/** Each file of `pg_xact` has two bits for each of this many transactions. */
+const TRANSACTIONS_PER_SEGMENT = 2 ** 20;
+
 /** `SIGINT` is a fast shutdown. `SIGQUIT` is like a crash, after which the server must recover. */
 export type Stop = 'SIGINT' | 'SIGQUIT';
 
@@ -112,10 +115,20 @@ export class PostgresServer extends Server {
   }
 
   /** Opens a connection, to be closed by the caller. */
-  async connect(): Promise<Client> {
-    const client = new Client(this.url).on('error', () => undefined);
+  async connect(url = this.url): Promise<Client> {
+    const client = new Client(url).on('error', () => undefined);
     await client.connect();
     return client;
+  }
+
+  /** Sets the next transaction id of a server that is stopped. */
+  async setNextTransactionId(id: number): Promise<void> {
+    await this.tool('pg_resetwal', ['-D', this.data, '-x', String(id)]);
+    // The server needs the file with the status of this transaction.
+    const segment = Math.floor(id / TRANSACTIONS_PER_SEGMENT);
+    const file = join(this.data, 'pg_xact', segment.toString(16).toUpperCase().padStart(4, '0'));
+    writeFileSync(file, Buffer.alloc(TRANSACTIONS_PER_SEGMENT / 4));
+    giveToServer(file);
   }
 
   private get data(): string {

@@ -47,8 +47,17 @@ export const TAKES_WRITES = "select current_setting('transaction_read_only') = '
  */
 const REJECTS_NOTHING = `do $$ declare lacking text; begin
   perform pg_current_xact_id() where current_setting('transaction_read_only') = 'off';
-  select into lacking string_agg(needed || ' on ' || name, ', ') from unnest('{${Object.keys(COLUMNS).join()}}'::text[]) name,
-    unnest('{select,insert,update,delete}'::text[]) needed where not has_table_privilege(name, needed);
+  with tables as (select name, name::regclass as id from unnest('{${Object.keys(COLUMNS).join()}}'::text[]) name)
+  select into lacking string_agg(missing, ', ') from (
+    select needed || ' on ' || name from tables, unnest('{select,insert,update,delete}'::text[]) needed
+      where not has_table_privilege(id, needed)
+    union all
+    select 'usage on ' || sequence.relname from tables
+      join pg_depend depend on depend.refobjid = tables.id and depend.deptype in ('a', 'i')
+      join pg_class sequence on sequence.oid = depend.objid
+      where depend.classid = 'pg_class'::regclass
+        and case sequence.relkind when 'S' then not has_sequence_privilege(sequence.oid, 'usage') end
+  ) rights (missing);
   if lacking is not null then
     raise exception 'the role lacks the rights %', lacking using errcode = '42501';
   end if;
