@@ -41,6 +41,7 @@ import { LookUps } from '../rate-limit/look-ups';
 import { RedisStore } from '../rate-limit/redis-store';
 import { parseRedisAddress, placeOfRedis } from '../redis/redis-address';
 import { connectForEvents, connectRedis, faultOf } from '../redis/redis-client';
+import { explanationOf } from '../redis/rejections';
 import type { Domains, ExampleWrite } from '../rest/domain';
 import { openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareRoutes } from '../rest/prepared-route';
@@ -383,10 +384,14 @@ async function createLimiter(
     fallbackFraction: FALLBACK_FRACTION / WEB_CONCURRENCY,
     onState: (state, error) =>
       logger.warn(
-        { limits: state, redis: place, reason: error && reasonOf(faultOf(redis) ?? error) },
+        { limits: state, redis: place, reason: error && reasonOfRedis(faultOf(redis) ?? error) },
         'rate-limit store changed',
       ),
   });
+}
+
+function reasonOfRedis(error: unknown): string {
+  return explanationOf(error) ?? reasonOf(error);
 }
 
 interface Events {

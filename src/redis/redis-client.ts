@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './redis-address';
-import { assertAccepted } from './rejections';
+import { assertAccepted, withTlsHint } from './rejections';
 
 /** A client of a single server or of a cluster. A single server may be discovered through Sentinels. */
 export type RedisClient = Redis | Cluster;
@@ -22,7 +22,8 @@ const SLOTS_REFRESH_MS = 5000;
 export async function connectRedis(url: string, patienceMs = 2000): Promise<RedisClient> {
   const address = parseRedisAddress(url);
   const options = optionsFor(address, 'rate-limit');
-  return connected(address.form === 'cluster' ? clusterClient(address, options) : new Redis(options), patienceMs);
+  const redis = address.form === 'cluster' ? clusterClient(address, options) : new Redis(options);
+  return connected(redis, address, patienceMs);
 }
 
 /**
@@ -32,7 +33,7 @@ export async function connectRedis(url: string, patienceMs = 2000): Promise<Redi
 export async function connectForEvents(url: string, patienceMs = 2000): Promise<Redis> {
   const address = parseRedisAddress(url);
   const options = optionsFor(address, 'events');
-  if (address.form !== 'cluster') return connected(new Redis(options), patienceMs);
+  if (address.form !== 'cluster') return connected(new Redis(options), address, patienceMs);
   const { hosts } = address;
   let next = Math.floor(Math.random() * hosts.length);
   const nextHost = () => hosts[next++ % hosts.length];
@@ -44,7 +45,7 @@ export async function connectForEvents(url: string, patienceMs = 2000): Promise<
       return backOff(attempt);
     },
   });
-  return connected(redis, patienceMs);
+  return connected(redis, address, patienceMs);
 }
 
 const faults = new WeakMap<RedisClient, Error>();
@@ -76,7 +77,11 @@ export function uncork(redis: RedisClient): void {
 }
 
 /** Resolves once the client is connected or `patienceMs` have passed. */
-async function connected<Client extends RedisClient>(redis: Client, patienceMs: number): Promise<Client> {
+async function connected<Client extends RedisClient>(
+  redis: Client,
+  { tls }: RedisAddress,
+  patienceMs: number,
+): Promise<Client> {
   // Records why the client is disconnected, since the errors of commands do not give the reason.
   redis.on('error', (error) => faults.set(redis, error.lastNodeError ?? error));
   redis.on('ready', () => faults.delete(redis));
@@ -85,6 +90,8 @@ async function connected<Client extends RedisClient>(redis: Client, patienceMs: 
   await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => nextTurn());
   try {
     assertAccepted(faultOf(redis));
+    const fault = redis.status === 'ready' ? undefined : withTlsHint(faultOf(redis), tls !== undefined);
+    if (fault) faults.set(redis, fault);
     return redis;
   } catch (error) {
     redis.disconnect();

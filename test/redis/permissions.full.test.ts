@@ -1,6 +1,7 @@
 import { Installation } from '../helper/installation';
-import { GatewayProcess } from '../helper/process';
+import { GatewayProcess, logOf } from '../helper/process';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
+import { until } from '../helper/until';
 import { RULES, userWith } from './documented-user';
 
 const onOwnServer = REDIS_BINARY ? describe : describe.skip;
@@ -25,6 +26,25 @@ onOwnServer('the start fails with a one-line error if the Redis user lacks', () 
     }).ended;
     await redis.remove();
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(new RegExp(`^petstore-gateway: REDIS_URL: ${reason}[^\n]*\n$`));
+    expect(stderr).toMatch(
+      new RegExp(`^petstore-gateway: REDIS_URL: ${reason}[^\n]*the user in REDIS_URL the permissions[^\n]*\n$`),
+    );
+  });
+});
+
+onOwnServer('a start with a replica as its Redis server', () => {
+  const installation = new Installation({});
+  afterAll(() => installation.remove());
+
+  test('serves, counts in memory, and logs the remedy', async () => {
+    const master = await RedisServer.start(REDIS_BINARY ?? '');
+    const replica = await RedisServer.start(REDIS_BINARY ?? '', ['--replicaof', `127.0.0.1 ${master.port}`]);
+    await until(() => replica.follows());
+    const gateway = await installation.start({ REDIS_URL: replica.url });
+    const line = logOf(gateway.stdout).find(({ limits }) => limits === 'fallback');
+    expect(line?.reason).toMatch(
+      /^READONLY .*\. The server is a replica: name the master in REDIS_URL, or its Sentinels\.$/,
+    );
+    await Promise.all([master.remove(), replica.remove()]);
   });
 });

@@ -1,3 +1,4 @@
+import { freePort } from '../helper/free-port';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { until } from '../helper/until';
@@ -29,35 +30,65 @@ withServer('the start with Redis', () => {
     await Promise.all(servers.map((server) => server.remove()));
   });
 
-  const WRONG = 'WRONGPASS invalid username-password pair or user is disabled';
-  const MISSING = 'NOAUTH Authentication required';
-  const unknown = (command: string) => `ERR unknown command '${command}'`;
+  const WRONG =
+    'WRONGPASS invalid username-password pair or user is disabled. Correct user and password in REDIS_URL. Both are percent-encoded.';
+  const MISSING =
+    'NOAUTH Authentication required. Add the password to REDIS_URL (for Sentinels, as sentinel_password).';
+  const IS_SENTINEL = 'If the server is a Sentinel, use redis+sentinel:// in REDIS_URL.';
   test.each<[string, () => string, string]>([
     ['a missing password of the server', () => guarded.url, MISSING],
     ['a wrong password', () => `redis://:hunter3@${guarded.host}`, WRONG],
     ['a wrong user', () => `redis://hunter3:hunter2@${guarded.host}`, WRONG],
-    ['an unknown database', () => `redis://:hunter2@${guarded.host}/16`, 'ERR DB index is out of range'],
-    ['a Sentinel addressed as a server', () => sentinel.url, unknown('eval')],
-    ['a Sentinel addressed as a cluster', () => `redis+cluster://${sentinel.host}`, unknown('cluster')],
+    [
+      'an unknown database',
+      () => `redis://:hunter2@${guarded.host}/16`,
+      'ERR DB index is out of range. Correct the database number in REDIS_URL.',
+    ],
+    ['a Sentinel addressed as a server', () => sentinel.url, `ERR unknown command 'eval'. ${IS_SENTINEL}`],
+    [
+      'a Sentinel addressed as a cluster',
+      () => `redis+cluster://${sentinel.host}`,
+      `ERR unknown command 'cluster'. ${IS_SENTINEL}`,
+    ],
     [
       'a server addressed as a cluster',
       () => `redis+cluster://:hunter2@${guarded.host}`,
-      'ERR This instance has cluster support disabled',
+      'ERR This instance has cluster support disabled. The server is not a node of a cluster: use redis:// in REDIS_URL.',
     ],
     [
       'a server addressed as a Sentinel',
       () => `redis+sentinel://127.0.0.1:1,${guarded.host}/shop?sentinel_password=hunter2`,
-      unknown('sentinel'),
+      "ERR unknown command 'sentinel'. The server is not a Sentinel: use redis:// in REDIS_URL, or name Sentinels.",
     ],
     [
       'an unknown master',
       () => `redis+sentinel://127.0.0.1:1,${sentinel.host}/store`,
-      'ERR No such master with that name',
+      'ERR No such master with that name. Correct the name of the master in REDIS_URL.',
     ],
     ['a wrong password of a master', () => `redis+sentinel://:hunter3@${sentinel.host}/shop`, WRONG],
     ['a missing password of a Sentinel', () => `redis+sentinel://:hunter2@${closed.host}/shop`, MISSING],
   ])('fails for %s, and the error does not contain the password', async (_what, url, message) => {
     await expect(gateway.another({ REDIS_URL: url() })).rejects.toThrow(new Error(`REDIS_URL: ${message}`));
+  });
+
+  test('fails for a node of a cluster addressed as a server', async () => {
+    const startNode = async () =>
+      start(
+        '--cluster-enabled',
+        'yes',
+        '--cluster-port',
+        String(await freePort()),
+        '--cluster-announce-ip',
+        '127.0.0.1',
+      );
+    const [master, node] = await Promise.all([startNode(), startNode()]);
+    await master.ask(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
+    const bus = ((await master.call(['CONFIG', 'GET', 'cluster-port'])) as string[])[1] ?? '';
+    await node.ask(['CLUSTER', 'MEET', '127.0.0.1', String(master.port), bus]);
+    await until(async () => (await node.ask(['CLUSTER', 'INFO'])).includes('cluster_state:ok'), 30);
+    await expect(gateway.another({ REDIS_URL: node.url })).rejects.toThrow(
+      /^REDIS_URL: MOVED \d+ \S+\. The server is a node of a cluster: use redis\+cluster:\/\/ in REDIS_URL\.$/,
+    );
   });
 
   const limits = async (of: Gateway) => (await of.app.inject({ url: '/readyz' })).json().checks.limits;

@@ -1,4 +1,4 @@
-import { connectRedis } from '../../src/redis/redis-client';
+import { connectRedis, faultOf } from '../../src/redis/redis-client';
 import { freePort } from '../helper/free-port';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
 import { until } from '../helper/until';
@@ -35,7 +35,7 @@ canRun('over TLS with a private CA,', () => {
     const redis = await connectRedis(url).catch((error: Error) => error.message);
     if (typeof redis === 'string') return redis;
     redis.disconnect();
-    return redis.status === 'ready' ? 'none' : 'not connected';
+    return redis.status === 'ready' ? 'none' : `not connected: ${faultOf(redis)?.message}`;
   }
 
   test('the gateway works with a server if the URL names the certificate files, and fails to connect otherwise', async () => {
@@ -45,6 +45,16 @@ canRun('over TLS with a private CA,', () => {
     expect(await refusal(`rediss://localhost:${port}?${query}`)).toMatch(/TLS fails: Hostname\/IP does not match/);
     const authority = query.replace(/&.*/, '');
     expect(await refusal(`rediss://127.0.0.1:${port}?${authority}`)).toMatch(/TLS fails|not connected/);
+  });
+
+  test('TLS to a server without TLS, and plain text to a server with TLS, are reported with the remedy', async () => {
+    const { server, port } = await start();
+    expect(await refusal(`rediss://${server.host}?${query}`)).toMatch(
+      /^not connected: .*TLS handshake.* use redis:\/\/ in REDIS_URL\.$/,
+    );
+    expect(await refusal(`redis://127.0.0.1:${port}`)).toMatch(/^not connected: .* use rediss:\/\/ in REDIS_URL\.$/);
+    expect(await refusal(`redis+cluster://127.0.0.1:${port}`)).toMatch(/use rediss:\/\/ in REDIS_URL\.$/);
+    expect(await refusal(`rediss+cluster://${server.host}?${query}`)).toMatch(/use redis:\/\/ in REDIS_URL\.$/);
   });
 
   test('the gateway works with Sentinels and the master that they name', async () => {
