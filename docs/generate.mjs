@@ -59,7 +59,7 @@ const TAKES = [
   [/^apiKey$/, () => 'an API key'],
   [/^proxies$/, () => 'addresses, CIDRs, or a number'],
   [/^origins$/, () => 'origins, comma-separated'],
-  [/^\(value\) => resolve/, () => 'a path'],
+  [/^absolutePath/, () => 'a path'],
   [/^/, () => 'text'],
 ];
 
@@ -112,7 +112,7 @@ function takes(parser) {
 function byDefault(text) {
   if (text === 'undefined') return '';
   if (/^[\d_]+$/.test(text)) return number(text);
-  return `\`${text.replace(/^resolve\('(.*)'\)$/, './$1').replace(/^(?:userScopes\()?'(.*)'\)?$/, '$1')}\``;
+  return `\`${text.replace(/^(?:userScopes\()?'(.*)'\)?$/, '$1')}\``;
 }
 
 /** What is written, by file. */

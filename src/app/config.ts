@@ -6,7 +6,7 @@ import { isTrustedUrl } from '../access/trusted-url';
 import { parseConnectionString, withTlsVariables } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
 
-/** An environment variable: the parser for its value, and its default. */
+/** An environment variable: the parser for its value, and its default. A default that is a text is parsed, too. */
 interface Setting<T> {
   readonly default: T;
   /** @throws Error that says what the value must be. */
@@ -34,7 +34,7 @@ const SETTINGS = {
   /** Maximum number of PostgreSQL connections per worker for requests. `/readyz` uses one additional connection. */
   DATABASE_POOL_SIZE: setting(integer(1, 1000), 10),
   /** Data directory of the embedded PostgreSQL. Only its owner can access it. */
-  DATA_DIR: setting((value) => resolve(text(value)), resolve('data')),
+  DATA_DIR: setting(absolutePath, './data'),
   /**
    * `redis://`, `redis+sentinel://` or `redis+cluster://` URL. For TLS, the scheme starts with `rediss`. Instances with the
    * same Redis share rate limits and live events.
@@ -89,7 +89,7 @@ const SETTINGS = {
   /** Maximum estimated cost of an operation: approximately the number of values in its response. */
   GRAPHQL_MAX_COST: setting(integer(100, 10_000_000), 50_000),
   /** Path of an Apollo persisted query manifest. Clients can send the id of a document instead of its text. */
-  TRUSTED_DOCUMENTS: setting<string | undefined>((value) => resolve(text(value)), undefined),
+  TRUSTED_DOCUMENTS: setting<string | undefined>(absolutePath, undefined),
   /** Whether only the documents of TRUSTED_DOCUMENTS may run. */
   TRUSTED_DOCUMENTS_ONLY: setting(flag, false),
   /** Whether the schema is a subgraph of Apollo Federation 2. */
@@ -149,13 +149,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const config: Record<string, unknown> = {};
   for (const [name, { parse, default: fallback }] of Object.entries(SETTINGS)) {
     // The value of a Secret often ends with a line break.
-    const value = environment[name]?.trimEnd() || environment[name];
-    if (value === undefined || value === '') {
-      config[name] = fallback;
-      continue;
-    }
+    const value = environment[name]?.trimEnd() || environment[name] || fallback;
     try {
-      config[name] = parse(name === 'DATABASE_URL' ? withTlsVariables(value, environment) : value);
+      if (typeof value !== 'string') config[name] = value;
+      else config[name] = parse(name === 'DATABASE_URL' ? withTlsVariables(value, environment) : value);
     } catch (error) {
       throw new ConfigError(`${name} ${(error as Error).message}`);
     }
@@ -188,6 +185,17 @@ function checkCombinations(config: Config): void {
 
 export function text(value: string): string {
   return value;
+}
+
+/** @throws Error if the path is relative, and the working directory was deleted. */
+export function absolutePath(value: string): string {
+  try {
+    return resolve(value);
+  } catch {
+    throw new Error(
+      `cannot be ${JSON.stringify(value)}, since the working directory was deleted. Start in a directory that exists.`,
+    );
+  }
 }
 
 export function integer(min: number, max: number) {

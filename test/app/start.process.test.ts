@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { command } from '../helper/command';
 import { ADMIN_KEY } from '../helper/gateway';
 import { Installation } from '../helper/installation';
 import { ask } from '../helper/load';
 import { copyData } from '../helper/prepared';
-import { GatewayProcess, inShell, logOf, MAIN } from '../helper/process';
+import { GatewayProcess, inShell, logOf, MAIN, Program, quick } from '../helper/process';
 import { HEADERS } from '../helper/traffic';
 import { until } from '../helper/until';
 
@@ -150,6 +151,21 @@ test.each([
 ])('with %s=%s, the start fails with a one-line error', async (name, value, line) => {
   expect(await failedStart({ DATA_DIR: '/dev/null/data', [name]: value })).toMatch(line);
 });
+
+test.each([
+  ['the gateway', MAIN, {}],
+  ['the gateway with a database server', MAIN, { DATABASE_URL: 'postgresql://127.0.0.1:1/petstore' }],
+  ['dump', quick(command('app/dump')), {}],
+])(
+  'in a working directory that was deleted, %s fails with a one-line error',
+  async (_what, [node, ...args], environment) => {
+    const script = 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"';
+    const line = ['/bin/sh', '-c', script, 'sh', node, ...args] as const;
+    const { code, stdout, stderr } = await new Program(line, { PATH: process.env.PATH ?? '', ...environment }).ended;
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^[\w-]+: [^\n]*working directory was deleted[^\n]*\n$/);
+  },
+);
 
 describe('the log', () => {
   const other = new Installation({ ADMIN_API_KEY: ADMIN_KEY, METRICS_PORT: '0' });
