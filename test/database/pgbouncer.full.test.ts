@@ -19,7 +19,14 @@ const SETTINGS = ['jit', 'statement_timeout', 'lock_timeout', 'random_page_cost'
 
 const onServers = CAN_START_POSTGRES && CAN_START_PGBOUNCER ? describe : describe.skip;
 
-onServers('with pgbouncer=true behind PgBouncer in transaction mode', () => {
+/** The pool modes that docs/postgresql.md names, and the parameters of DATABASE_URL in each of them. */
+const MODES = [
+  { mode: 'transaction', parameters: '?pgbouncer=true', poolSize: 9 },
+  // Each connection of a client keeps a connection to the server.
+  { mode: 'session', parameters: '', poolSize: 30 },
+];
+
+onServers.each(MODES)('behind PgBouncer with pool_mode = $mode', ({ mode, parameters, poolSize }) => {
   let postgres: PostgresServer;
   let pooler: PgBouncer;
   let gateway: Gateway;
@@ -27,7 +34,7 @@ onServers('with pgbouncer=true behind PgBouncer in transaction mode', () => {
   beforeAll(async () => {
     postgres = await PostgresServer.start(HOSTILE);
     direct = await postgres.connect();
-    pooler = await PgBouncer.start(postgres.url, { pool_mode: 'transaction', default_pool_size: 9 });
+    pooler = await PgBouncer.start(postgres.url, { pool_mode: mode, default_pool_size: poolSize });
     gateway = await start();
     await fillShop(gateway.database);
   });
@@ -39,7 +46,7 @@ onServers('with pgbouncer=true behind PgBouncer in transaction mode', () => {
   });
 
   const start = () =>
-    startGatewayOn(`${pooler.url}?pgbouncer=true`, { DATABASE_POOL_SIZE: '6', REQUEST_TIMEOUT_MS: '2000' });
+    startGatewayOn(`${pooler.url}${parameters}`, { DATABASE_POOL_SIZE: '6', REQUEST_TIMEOUT_MS: '2000' });
   const connected = async () => {
     const client = new Client(pooler.url).on('error', () => undefined);
     await client.connect();

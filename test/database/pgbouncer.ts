@@ -1,12 +1,13 @@
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../helper/free-port';
 import { SERVER_USER } from '../helper/postgres-server';
+import { findProgram } from '../helper/programs';
 import { accepts, Server } from '../helper/server';
 import { until } from '../helper/until';
 
 const BINARY = '/usr/sbin/pgbouncer';
-export const CAN_START_PGBOUNCER = SERVER_USER !== undefined && existsSync(BINARY);
+export const CAN_START_PGBOUNCER = SERVER_USER !== undefined && findProgram('PgBouncer', [BINARY]) !== undefined;
 
 export class PgBouncer extends Server {
   /** The URL of the PostgreSQL server through PgBouncer, without the parameter `pgbouncer=true`. */
