@@ -1,6 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { createDatabase } from '../helper/database';
+import { freePort } from '../helper/free-port';
 import { ADMIN_KEY } from '../helper/gateway';
+import { makeDirectory } from '../helper/installation';
+import { ask } from '../helper/load';
 import { GatewayProcess, MAIN } from '../helper/process';
 import { onServers, TEST_REDIS_URL } from '../helper/production';
 import { REDIS_BINARY, RedisServer } from '../helper/redis-server';
@@ -22,8 +29,11 @@ onServers('with faults of its servers,', () => {
   let refusing: RedisServer | undefined;
   const started: GatewayProcess[] = [];
   const undo: (() => unknown)[] = [];
+  const directory = makeDirectory();
+  const fifo = join(directory, 'log');
 
   beforeAll(async () => {
+    spawnSync('mkfifo', [fifo]);
     home = await createDatabase();
     admin = await connect();
     await admin.query(`create role ${FULL_ROLE} login superuser connection limit 0`);
@@ -41,6 +51,7 @@ onServers('with faults of its servers,', () => {
     await redis.close();
   });
   afterAll(async () => {
+    rmSync(directory, { recursive: true });
     await refusing?.remove();
     await admin.query(`drop role ${FULL_ROLE}`);
     await admin.end();
@@ -176,8 +187,52 @@ onServers('with faults of its servers,', () => {
 
   test('a start fails with one line while Redis refuses it', async () => {
     const { code, stderr } = await launch({ REDIS_URL: refusing?.url ?? '' }).ended;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^petstore-gateway: REDIS_URL: NOAUTH .*\n$/)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^petstore-gateway: REDIS_URL: NOAUTH .* Add the password to REDIS_URL .*\n$/),
+    ]);
     await until(async () => (await sessions()).length === 0);
+  });
+
+  describe.each([
+    ['have no space', () => 'exec > /dev/full 2>&1'],
+    ['lost their reader', () => `exec 3<> ${fifo} > ${fifo} 2>&1 3<&-`],
+    ['are a full pipe', () => `exec 3<> ${fifo}; head -c 65536 /dev/zero >&3; exec >&3 2>&3`],
+  ])('if standard output and standard error %s from the start on,', (_what, redirection) => {
+    test('a start fails with code 1 while the database is absent', async () => {
+      await database.goAway();
+      const begun = performance.now();
+      expect(await launch({}, redirection()).ended).toMatchObject({ code: 1, signal: null });
+      expect(performance.now() - begun).toBeLessThan(STOP_MS);
+    });
+
+    test.each([
+      ['one process', {}],
+      ['workers', { WEB_CONCURRENCY: '2', METRICS_PORT: '0' }],
+    ])('a start of %s that has to wait serves in the end, and SIGTERM ends it in time', async (_kind, environment) => {
+      await locked();
+      const port = String(await freePort());
+      const gateway = launch({ ...environment, PORT: port }, redirection());
+      await until(async () => (await sessions()).length > 0, 30);
+      // The start reports what it waits for after two seconds.
+      await sleep(2_500);
+      for (const each of undo.splice(0)) await each();
+      await until(async () => (await ask(`http://127.0.0.1:${port}`, { path: '/pets' })).status === 200, 30);
+      const begun = performance.now();
+      expect(await gateway.stop()).toMatchObject({ code: 0, signal: null });
+      expect(performance.now() - begun).toBeLessThan(STOP_MS);
+    });
+
+    test('SIGTERM ends a start that waits', async () => {
+      await locked();
+      const gateway = launch({}, redirection());
+      await until(async () => (await sessions()).length > 0, 30);
+      await sleep(2_500);
+      const begun = performance.now();
+      expect(await gateway.stop()).toMatchObject({ code: 0, signal: null });
+      expect(performance.now() - begun).toBeLessThan(5_000);
+      await until(async () => (await sessions()).length === 0);
+    });
   });
 
   describe('while another process holds the lock of migrations,', () => {
