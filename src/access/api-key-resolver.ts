@@ -9,7 +9,7 @@ import { Paged, Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../graphql/directives';
 import { NEVER_STORED } from '../graphql/idempotency';
 import { type AnyId, DateTime } from '../graphql/scalars';
-import { subjectOfAddress } from '../rate-limit/client-address';
+import { subjectOfAddress, UNKNOWN } from '../rate-limit/client-address';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { accountOf, keyCaller, type StoredKey, USER_ID_FORM } from './account';
@@ -148,7 +148,10 @@ export class ApiKeyResolver {
   @Errors('BAD_USER_INPUT')
   @Mutation(() => Boolean, nullable("Lifts a caller's ban. Returns false if there was none."))
   async liftBan(
-    @Arg('caller', () => String, { description: "A key id, a client address, or a user's id: `user:…`." })
+    @Arg('caller', () => String, {
+      description:
+        "A key id, a client address (`unknown` for addresses that cannot be read), or a user's id: `user:…`.",
+    })
     caller: string,
     @Ctx() { session }: Context,
   ) {
@@ -164,7 +167,7 @@ export class ApiKeyResolver {
     }
     if (USER_ID_FORM.test(caller)) return [caller];
     const address = subjectOfAddress(caller);
-    if (address === 'unknown')
+    if (address === UNKNOWN && caller !== UNKNOWN)
       throw badInput({ path: 'caller', ...notOfForm("a key id, an IP address or a user's id") });
     return [address];
   }

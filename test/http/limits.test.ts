@@ -330,13 +330,14 @@ describe('liftBan', () => {
     ['192.0.2.21', '::ffff:192.0.2.21'],
     ['2001:db8:0:1::5', '2001:db8:0:1:ffff::'],
     ['2001:db8:0:2::5', '2001:db8:0:2::'],
+    ['not an address', 'unknown'],
   ])('lifts the ban of the address %s when called with %s', async (from, caller) => {
     expect((await repeat(81, PETS, ANONYMOUS, from)).code).toBe('KEY_BANNED');
     expect((await liftBan(caller)).json.data).toEqual({ liftBan: true });
     expect((await ask(gateway, PETS, { headers: ANONYMOUS, from })).code).toBe('RATE_LIMITED');
   });
 
-  test.each(['', 'nobody', 'localhost', '192.0.2.0/24', '300.1.1.1', 'abcdefghijk', 'unknown'])(
+  test.each(['', 'nobody', 'localhost', '192.0.2.0/24', '300.1.1.1', 'abcdefghijk', 'Unknown'])(
     'rejects %j, which is neither a key id nor an IP address',
     async (caller) => {
       const details = [{ path: 'caller', message: "must be a key id, an IP address or a user's id" }];
