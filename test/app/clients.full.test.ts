@@ -11,8 +11,10 @@ import { PetService } from '../../src/petstore/pets/pet-service';
 import { IdentityProvider } from '../access/identity-provider';
 import { fillShop } from '../helper/database';
 import { ADMIN_KEY, type Gateway, type Json, startGateway } from '../helper/gateway';
+import { until } from '../helper/until';
 import { browserTest, launchBrowser } from '../portal/browser';
 import { bundle, PageServer } from './browser-page';
+import { patientFetch } from './clients/patient-fetch';
 
 const ROOT = join(__dirname, '..', '..');
 const APP = join(__dirname, 'clients');
@@ -40,6 +42,7 @@ beforeAll(async () => {
   told = JSON.parse(stdout);
   // The tools run several compilers, which are slow on a busy machine.
 }, 180_000);
+afterEach(() => jest.restoreAllMocks());
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
   await gateway.close();
@@ -221,6 +224,53 @@ test('urql retries a query that failed in an outage, but retries a mutation only
   });
   expect([list.mock.calls.length, place.mock.calls.length]).toEqual([2, 3]);
 });
+
+const ORDER = { petId: 1, quantity: 1 };
+
+test.each([
+  ['REST', '/store/orders', ORDER],
+  [
+    'GraphQL',
+    '/graphql',
+    { query: 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }', variables: { input: ORDER } },
+  ],
+])(
+  "patientFetch of the guide waits while another %s request with its Idempotency-Key runs, and gets that request's response",
+  async (_interface, path, payload) => {
+    await fillShop(gateway.database);
+    const { place } = OrderService.prototype;
+    let finish: () => void = () => undefined;
+    const placed = jest.spyOn(OrderService.prototype, 'place').mockImplementationOnce(async function (
+      this: OrderService,
+      ...args
+    ) {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      return place.apply(this, args);
+    });
+    const headers = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY, 'idempotency-key': 'order-1' };
+    const send = (by: typeof fetch) => by(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(payload) });
+    const first = send(fetch);
+    await until(() => placed.mock.calls.length === 1);
+    const answers: Response[] = [];
+    const { fetch: sent } = globalThis;
+    jest.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
+      const answer = await sent(...request);
+      answers.push(answer);
+      return answer;
+    });
+    const second = send(patientFetch);
+    await until(() => answers.length === 1);
+    finish();
+    const [answer, original] = await Promise.all([second, first]);
+    expect(answers.map(({ status }) => status)).toEqual([409, original.status]);
+    expect(answers[0]?.headers.get('retry-after')).toBe('1');
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+    expect(await answer.text()).toBe(await original.text());
+    expect(placed.mock.calls).toHaveLength(1);
+  },
+);
 
 /** Runs a client in Chromium, on a page of another origin. @returns the observations that the client reports. */
 async function seenInChromium(client: string, environment: Record<string, string> = {}): Promise<unknown> {
