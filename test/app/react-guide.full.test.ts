@@ -59,7 +59,7 @@ describe.each(['apollo', 'urql'])('with %s', (client) => {
     const { data } = await write('mutation { createApiKey(input: { name: "shop" }) { secret } }');
     const pagePort = String(await freePort());
     const environment = { PORT: pagePort, PETSTORE_API_KEY: (data.createApiKey as { secret: string }).secret };
-    server = new Program([process.execPath, 'server.js'], environment, directory);
+    server = new Program([process.execPath, 'server.cjs'], environment, directory);
     url = `http://127.0.0.1:${pagePort}`;
     await until(() =>
       fetch(url).then(
