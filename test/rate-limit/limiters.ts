@@ -50,20 +50,32 @@ export class RedisStub implements SharedStore {
   }
 }
 
-/** A Redis client that runs the real scripts, but with the time that `setClock` sets. */
+/** How long Redis keeps the keys of a test, in seconds. */
+const KEPT_SECONDS = 600;
+
+/**
+ * A Redis client that runs the real scripts, but with the time that `setClock` sets. Redis itself expires keys by the real
+ * clock, so the keys are kept longer: a window that ends 1 ms later must not end before the test sets the clock.
+ */
 export class ClockedRedis extends Redis {
   private readonly clockKey = `test:${randomUUID()}:clock`;
 
   override defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): void {
-    const parts = definition.lua.split("redis.call('TIME')");
-    if (parts.length !== 2) throw new Error(`${name} does not read the clock just once`);
     const clock = `redis.call('GET', '${this.clockKey}')`;
-    const lua = parts.join(`{ math.floor(${clock} / 1000), ${clock} % 1000 * 1000 }`);
+    let { lua } = definition;
+    for (const [call, replacement] of [
+      ["redis.call('TIME')", `{ math.floor(${clock} / 1000), ${clock} % 1000 * 1000 }`],
+      ["redis.call('PEXPIRE', key, last - now)", `redis.call('EXPIRE', key, ${KEPT_SECONDS})`],
+    ] as const) {
+      const parts = lua.split(call);
+      if (parts.length !== 2) throw new Error(`${name} does not contain ${call} just once`);
+      lua = parts.join(replacement);
+    }
     super.defineCommand(name, { ...definition, lua });
   }
 
   async setClock(ms: number): Promise<void> {
-    await this.set(this.clockKey, ms, 'EX', 600);
+    await this.set(this.clockKey, ms, 'EX', KEPT_SECONDS);
   }
 }
 

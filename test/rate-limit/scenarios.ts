@@ -200,9 +200,10 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'counted', is: { ...limited, bannedIn: 120_000 } },
     { ask: 'lift', wait: 120_000, is: { lifted: false } },
   ],
-  // The clock of a machine is set back by seconds (NTP), by hours (a wrong time zone) or by years (an empty battery).
+  // The clock of a machine is set back by seconds (NTP), by hours (a wrong time zone) or by years (an empty battery). Tested
+  // with the shortest step, the lengths of the windows, and a long step.
   ...Object.fromEntries(
-    [1, 1000, MINUTE, 3_600_000, DAY, 365 * DAY].flatMap((step): [string, Step[]][] => [
+    [1, MINUTE, DAY, 365 * DAY].flatMap((step): [string, Step[]][] => [
       [
         `after the clock is set back by ${step} ms, a used-up window is over`,
         [useUpMinute, { ask: 'counted', wait: -step, is: { ...allowed, minute: 59, minuteResetIn: MINUTE } }],
