@@ -10,7 +10,6 @@ import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { type Parameters, parametersInUrl } from './graphql-parameters';
 import { acceptJsonBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
-import { answerOtherMethods } from './other-methods';
 import type { Page } from './portal';
 import type { StartGraphQLOperation } from './start-operation';
 import { GRAPHQL_PATH } from './urls';
@@ -74,7 +73,6 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     return run(request, reply);
   });
   app.post(GRAPHQL_PATH, { config }, run);
-  answerOtherMethods(app, GRAPHQL_PATH, ['GET', 'HEAD', 'POST']);
 }
 
 /**

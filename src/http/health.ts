@@ -5,7 +5,7 @@ import { inTime } from '../database/in-time';
 import type { ErrorDetail } from '../errors/errors';
 import { ProblemError } from '../errors/errors';
 import type { Limiter } from '../rate-limit/limiter';
-import { readRoute } from './other-methods';
+import { readRoute } from './allowed-methods';
 import type { RequestsInProgress } from './requests-in-progress';
 
 export interface HealthOptions {
@@ -21,8 +21,7 @@ export interface HealthOptions {
  */
 export async function health(app: FastifyInstance, { database, limits, requests }: HealthOptions): Promise<void> {
   app.addHook('onRoute', (route) => {
-    if (route.method !== 'OPTIONS')
-      route.config = { ...route.config, metering: 'unmetered', isPublic: true, logName: 'health' };
+    route.config = { ...route.config, metering: 'unmetered', isPublic: true, logName: 'health' };
   });
   const checkDatabase = databaseCheck(database);
   const answers = {

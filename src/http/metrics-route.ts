@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
 import { ProblemError } from '../errors/errors';
+import { readRoute } from './allowed-methods';
 import type { Exposition } from './metrics';
 import { METRICS_PATH } from './metrics-server';
-import { readRoute } from './other-methods';
 
 /** Serves `/metrics` on the main port. Callers need a key with the scope ADMIN. */
 export async function metricsRoute(app: FastifyInstance, { metrics }: { metrics: Exposition }): Promise<void> {

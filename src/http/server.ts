@@ -13,9 +13,10 @@ import { createApollo } from '../graphql/apollo';
 import type { Documents } from '../graphql/documents';
 import type { Executor } from '../graphql/executor';
 import { withoutPort } from '../rate-limit/client-address';
-import { methodsByPath, registerRoutes } from '../rest/adapter';
+import { registerRoutes } from '../rest/adapter';
 import type { PreparedRoute } from '../rest/prepared-route';
 import type { AccessLog } from './access-log';
+import { AllowedMethods, ignoreBodies } from './allowed-methods';
 import { chargeRequests } from './charge';
 import { addHeaders, setConstantHeaders } from './common-headers';
 import { limitConnectionsPerAddress } from './connections-per-address';
@@ -33,7 +34,6 @@ import { UPGRADE_OPTIONS } from './live/upgrades';
 import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
 import { metricsRoute } from './metrics-route';
-import { answerOtherMethods, answerPreflights, routeEveryMethod } from './other-methods';
 import { paceRejections } from './pacing';
 import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
@@ -95,12 +95,12 @@ export type Stage =
   | readonly [phase: 'onResponse', name: string, hook: onResponseHookHandler];
 
 /** The stages that a request passes, in order. No other file adds request hooks. */
-export function pipeline(options: ServerOptions, routes: Install): readonly Stage[] {
+export function pipeline(options: ServerOptions, methods: AllowedMethods, routes: Install): readonly Stage[] {
   const { accessLog, errorLog, requests, limits, portal, corsOrigins } = options;
   return [
     // Sets the headers of all responses and of the route. Takes a slot and starts the deadline. A request over its deadline
     // gets 408 while its body is incomplete, else 503. Closes a connection with more than 32 pipelined requests.
-    ['onRequest', 'start', startRequests(requests)],
+    ['onRequest', 'start', startRequests(requests, methods)],
     // Finds the caller by its key or address. A wrong key is rejected only after `CORS`, so that scripts can read the 401.
     ['onRequest', 'caller', identifyCallers(options)],
     // Sets the CORS headers, so that scripts of other origins can read the response, even a rejection.
@@ -182,20 +182,22 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   requests.watch(app);
   options.live.watch(app);
   const inRoutes: Install[] = [];
-  for (const [phase, , stage] of pipeline(options, await routesOf(app, options))) {
+  const methods = new AllowedMethods();
+  for (const [phase, , stage] of pipeline(options, methods, await routesOf(app, methods, options))) {
     if (typeof stage === 'function') app.addHook(phase as 'onRequest', stage as onRequestHookHandler);
     else if (phase === 'error') await stage.install(app);
     else inRoutes.push(stage.install);
   }
+  methods.watch(app);
   await app.register(async (routes) => {
     for (const install of inRoutes) await install(routes);
   });
   return app;
 }
 
-function startRequests(requests: RequestsInProgress): onRequestHookHandler {
+function startRequests(requests: RequestsInProgress, methods: AllowedMethods): onRequestHookHandler {
   return (request, reply, done) => {
-    request.route = request.routeOptions.config;
+    request.route = (request.is404 && methods.configFor(request)) || request.routeOptions.config;
     setConstantHeaders(request, reply);
     request.route.annotate?.(request, reply);
     if (requests.start(request, reply)) done();
@@ -219,7 +221,11 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
 }
 
 /** Makes the function that registers all routes. The GraphQL routes have their own body parsers. */
-async function routesOf({ server }: FastifyInstance, options: ServerOptions): Promise<Install> {
+async function routesOf(
+  { server }: FastifyInstance,
+  methods: AllowedMethods,
+  options: ServerOptions,
+): Promise<Install> {
   const { executor, documents, live, requests, accessLog, routes, portal, exposition } = options;
   const startOperation = operationStarter(options);
   const startGraphQLOperation = graphQLOperationStarter(startOperation);
@@ -234,10 +240,9 @@ async function routesOf({ server }: FastifyInstance, options: ServerOptions): Pr
       sandbox: portal.sandbox,
     });
     await app.register(streamRoute, { live, requests, accessLog, startGraphQLOperation });
-    routeEveryMethod(app);
+    ignoreBodies(app);
     registerRoutes(app, { executor, routes, startOperation });
-    for (const [path, methods] of methodsByPath(routes)) answerOtherMethods(app, path, methods);
-    answerPreflights(app);
+    methods.answerOptions(app);
     await app.register(portal.routes);
     await app.register(health, options);
     if (exposition) await app.register(metricsRoute, { metrics: exposition });

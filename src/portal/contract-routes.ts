@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
 import { printed } from '../graphql/printed-schema';
-import { readRoute } from '../http/other-methods';
+import { readRoute } from '../http/allowed-methods';
 import { asYaml } from '../rest/openapi/openapi-document';
 import { etagOf, JSON_TYPE } from '../rest/response';
 import { type Asset, assetOf } from './assets';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { readRoute } from '../http/other-methods';
+import { readRoute } from '../http/allowed-methods';
 import type { Portal } from '../http/portal';
 import { JSON_TYPE } from '../rest/response';
 import { Assets } from './assets';

@@ -37,7 +37,7 @@ export function registerRoutes(app: FastifyInstance, options: RestOptions): void
   const { executor, routes } = options;
   for (const route of routes) {
     app.route({
-      method: methodsOf(route),
+      method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
       url: routerPath(route.path),
       config: {
         logName: route.id,
@@ -47,20 +47,6 @@ export function registerRoutes(app: FastifyInstance, options: RestOptions): void
       handler: (request, reply) => run(options, route, request as RestRequest, reply),
     });
   }
-}
-
-/** The methods of each path. The keys are paths in Fastify's syntax. */
-export function methodsByPath(routes: readonly PreparedRoute[]): ReadonlyMap<string, readonly string[]> {
-  const methods = new Map<string, string[]>();
-  for (const route of routes) {
-    const path = routerPath(route.path);
-    methods.set(path, [...(methods.get(path) ?? []), ...methodsOf(route)]);
-  }
-  return methods;
-}
-
-function methodsOf({ method }: PreparedRoute): string[] {
-  return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
 /** The JSON format of REST: identifiers are integers, and fields without a value are omitted. */

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { AllowedMethods } from '../../src/http/allowed-methods';
 import { PHASES, pipeline, type ServerOptions } from '../../src/http/server';
 import { PROJECT } from '../helper/command';
 import { type Gateway, startGateway } from '../helper/gateway';
@@ -14,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 // `pipeline` reads only these options when it creates the stages.
-const STAGES = pipeline({ requests: {}, portal: {}, errors: new Map() } as unknown as ServerOptions, () => undefined);
+const OPTIONS = { requests: {}, portal: {}, errors: new Map() } as unknown as ServerOptions;
+const STAGES = pipeline(OPTIONS, new AllowedMethods(), () => undefined);
 
 /** @returns the number of hooks in each phase of each route, such as `onSend 1`. */
 function hooksOfRoutes(app: FastifyInstance): string[] {

@@ -13,7 +13,6 @@ import { responseType } from '../graphql-media-types';
 import { type Parameters, parametersInUrl } from '../graphql-parameters';
 import { presentedKey } from '../identification';
 import { acceptJsonBodies } from '../json-body';
-import { answerOtherMethods } from '../other-methods';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { chunksOf } from '../send-responses';
 import type { StartGraphQLOperation } from '../start-operation';
@@ -80,7 +79,6 @@ export async function streamRoute(
   const config = { logName: 'graphql' };
   app.get(STREAM_PATH, { config, exposeHeadRoute: false }, handler);
   app.post(STREAM_PATH, { config }, handler);
-  answerOtherMethods(app, STREAM_PATH, ['GET', 'POST']);
 }
 
 /**
