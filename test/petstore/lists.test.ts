@@ -29,7 +29,8 @@ interface Filter {
   /** The query parameter in REST. */
   readonly parameter: string;
   readonly values: fc.Arbitrary<unknown>;
-  passes(row: Row, value: never): boolean;
+  /** @returns whether a row passes this value of the filter. */
+  passing(value: never): (row: Row) => boolean;
 }
 
 /** A list of the API: how GraphQL and REST read it, and how to compute its rows in memory. */
@@ -59,7 +60,10 @@ const some = (value: fc.Arbitrary<unknown>) =>
 const among = (parameter: string, field: keyof Row, value: fc.Arbitrary<unknown>): Filter => ({
   parameter,
   values: some(value),
-  passes: (row: Row, values: unknown) => [values].flat().map(String).includes(String(row[field])),
+  passing(values: unknown) {
+    const wanted = new Set([values].flat().map(String));
+    return (row) => wanted.has(String(row[field]));
+  },
 });
 
 const TEXTS = [
@@ -71,9 +75,13 @@ const named: Filter = {
   parameter: 'name',
   values: fc.constantFrom(...TEXTS),
   /** Whether the name contains the text. A text of fewer than three characters must be the start of the name. */
-  passes({ name = '' }: Row, value: string) {
-    const [own, wanted] = [name.toLowerCase(), value.toLowerCase()];
-    return [...value].length < 3 ? own.startsWith(wanted) : own.includes(wanted);
+  passing(value: string) {
+    const wanted = value.toLowerCase();
+    const isShort = [...value].length < 3;
+    return ({ name = '' }) => {
+      const own = name.toLowerCase();
+      return isShort ? own.startsWith(wanted) : own.includes(wanted);
+    };
   },
 };
 const byIds = among('id', 'id', idUpTo(45));
@@ -109,7 +117,7 @@ const orders = {
     complete: {
       parameter: 'complete',
       values: fc.boolean(),
-      passes: (row: Row, value: boolean) => row.complete === value,
+      passing: (value: boolean) => (row: Row) => row.complete === value,
     },
   },
 } as const;
@@ -142,12 +150,18 @@ const LISTS: readonly List[] = [
       maxQuantity: {
         parameter: 'maxQuantity',
         values: fc.constantFrom(...QUANTITIES),
-        passes: ({ quantity }: Row, value: number) => (quantity ?? 0) <= value,
+        passing:
+          (value: number) =>
+          ({ quantity }) =>
+            (quantity ?? 0) <= value,
       },
       minQuantity: {
         parameter: 'minQuantity',
         values: fc.constantFrom(...QUANTITIES),
-        passes: ({ quantity }: Row, value: number) => (quantity ?? 0) >= value,
+        passing:
+          (value: number) =>
+          ({ quantity }) =>
+            (quantity ?? 0) >= value,
       },
     },
   },
@@ -250,8 +264,15 @@ async function readWhole(list: List, args: object): Promise<Page & { ids: number
 
 const idsOf = (nodes: readonly { id: string }[]) => nodes.map(({ id }) => Number(id));
 
-function compared(a: string | number, b: string | number): number {
-  return typeof a === 'number' ? a - Number(b) : Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
+/** The rows of a list, in ascending order of a field. Text is in the order of its UTF-8 bytes. */
+function sorted(rows: readonly Row[], keyOf: (row: Row) => string | number): Row[] {
+  const keyed = rows.map((row) => {
+    const value = keyOf(row);
+    return { row, key: typeof value === 'number' ? value : Buffer.from(value) };
+  });
+  const compare = (a: number | Buffer, b: number | Buffer) =>
+    typeof a === 'number' || typeof b === 'number' ? Number(a) - Number(b) : Buffer.compare(a, b);
+  return keyed.sort((a, b) => compare(a.key, b.key) || a.row.id - b.row.id).map(({ row }) => row);
 }
 
 /** A generated request for a page. */
@@ -269,7 +290,7 @@ interface Asked {
 async function look(world: World, list: List, filter: Record<string, unknown>, asked: Asked): Promise<void> {
   const { orderBy, isBackward, size } = asked;
   const [parameter, value] = list.sorts[orderBy?.field ?? ''] ?? Object.values(list.sorts)[0] ?? ['', () => 0];
-  const all = [...list.rows(world)].sort((a, b) => compared(value(a), value(b)) || a.id - b.id);
+  const all = sorted(list.rows(world), value);
   const isDescending = orderBy?.direction === 'DESC';
   if (isDescending) all.reverse();
   const cursorOf = async (row: Row | undefined) => {
@@ -277,10 +298,10 @@ async function look(world: World, list: List, filter: Record<string, unknown>, a
     const only = { [`${list.key}s`]: [row.id] };
     return (await readWhole(list, { orderBy, filter: only })).pageInfo.endCursor;
   };
-  const passes = (row: Row) =>
-    Object.entries(filter).every(
-      ([name, wanted]) => wanted === null || list.filters[name]?.passes(row, wanted as never),
-    );
+  const conditions = Object.entries(filter).flatMap(([name, wanted]) =>
+    wanted === null ? [] : [list.filters[name]?.passing(wanted as never)],
+  );
+  const passes = (row: Row) => conditions.every((condition) => condition?.(row));
   const beside = asked.isWithin ? all.filter(passes) : all;
   const at = (part: number | null) => (part === null ? undefined : beside[Math.floor(part * beside.length)]);
   const [from, to] = [at(asked.from), at(asked.to)];
