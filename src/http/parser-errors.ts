@@ -43,10 +43,12 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 /**
- * How long the rest of a rejected request is read and discarded, in milliseconds. If the server closed the connection while
- * the client still sends, the kernel would reset it, and the client could lose the response.
+ * How long the rest of a rejected request is read and discarded after its last bytes, in milliseconds. If the server closed the
+ * connection while the client still sends, the kernel would reset it, and the client could lose the response.
  */
 const LINGER_MS = 2_000;
+/** Maximum number of these intervals for one request. */
+const MAX_INTERVALS = 5;
 /** How long to wait for the first bytes of a connection that is to be closed, in milliseconds. */
 const READ_MS = 10;
 
@@ -86,7 +88,7 @@ export function answerParserErrors(options: ParserErrorOptions) {
       ...options.corsHeaders(originOf(error, request)),
       ...rateLimitHeaders(limitStatus, now()),
     });
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    closeLater(socket);
     const { code, status } = problem;
     const caller = meter.subject.id;
     const entry = { requestId, method: request?.method, caller, operation: 'other', operationName: undefined };
@@ -94,6 +96,17 @@ export function answerParserErrors(options: ParserErrorOptions) {
       ...{ code, status, interface: 'other' },
     });
   };
+}
+
+/** Closes the connection as soon as the client has stopped sending. */
+function closeLater(socket: Socket, intervals = MAX_INTERVALS): void {
+  const { bytesRead } = socket;
+  const check = () => {
+    if (intervals > 1 && socket.bytesRead > bytesRead) closeLater(socket, intervals - 1);
+    else socket.destroy();
+  };
+  // Checks after the poll phase. On a busy event loop, bytes may have arrived that have not been read yet.
+  setTimeout(() => setImmediate(check), LINGER_MS).unref();
 }
 
 function problemOf({ code = '', reason }: ParserError): ProblemError {
