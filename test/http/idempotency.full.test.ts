@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { Client } from 'pg';
 import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { ADMIN_KEY } from '../helper/gateway';
+import { makeDirectory } from '../helper/installation';
+import { copyData } from '../helper/prepared';
 import { GatewayProcess } from '../helper/process';
 import { until } from '../helper/until';
 
@@ -142,13 +142,16 @@ onPostgres('two instances on one PostgreSQL', () => {
   });
 });
 
-describe('after kill -9 during requests with idempotency keys', () => {
+const DATABASES = TEST_DATABASE_URL ? ['PostgreSQL', 'the embedded database'] : ['the embedded database'];
+
+describe.each(DATABASES)('after kill -9 during requests with idempotency keys, on %s,', (kind) => {
   let directory: string;
   let database: Awaited<ReturnType<typeof createDatabase>> | undefined;
   let environment: Record<string, string>;
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'idempotency-'));
-    database = TEST_DATABASE_URL ? await createDatabase() : undefined;
+    directory = makeDirectory();
+    copyData(directory);
+    database = kind === 'PostgreSQL' ? await createDatabase() : undefined;
     environment = {
       ADMIN_API_KEY: ADMIN_KEY,
       LOG_LEVEL: 'silent',
@@ -158,7 +161,7 @@ describe('after kill -9 during requests with idempotency keys', () => {
   });
   afterEach(async () => {
     await database?.drop();
-    await rm(directory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true });
   });
 
   test('retries create each order exactly once; a request answered before the kill gets the same response again', async () => {
