@@ -204,33 +204,45 @@ async function runAll(database: Database, all: readonly (readonly Action[])[]): 
   return { seen, rows };
 }
 
+/** Both databases, for one test at a time. */
+interface Databases {
+  readonly embedded: Database;
+  readonly postgres: Database;
+  readonly drop: () => Promise<void>;
+}
+
+async function openDatabases(): Promise<Databases> {
+  const { database: postgres, drop } = await createDatabase();
+  const embedded = await connectTo(await startPrepared(), 'embedded', { queue: 1000, requestTimeoutMs: LIMIT_MS });
+  for (const database of [embedded, postgres])
+    for (const index of indices)
+      await database.query(
+        statementOf(
+          `create table ${table(index)} (id int primary key, other int unique deferrable initially deferred)`,
+        ),
+        [],
+      );
+  return { embedded, postgres, drop };
+}
+
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
 onPostgres('random statements and transactions of several callers have the same results as on PostgreSQL', () => {
-  let embedded: Database;
-  let postgres: Database;
-  let drop: () => Promise<void>;
-  beforeAll(async () => {
-    ({ database: postgres, drop } = await createDatabase());
-    embedded = await connectTo(await startPrepared(), 'embedded', { queue: 1000, requestTimeoutMs: LIMIT_MS });
-    for (const database of [embedded, postgres])
-      for (const index of indices)
-        await database.query(
-          statementOf(
-            `create table ${table(index)} (id int primary key, other int unique deferrable initially deferred)`,
-          ),
-          [],
-        );
-  });
+  const idle: Databases[] = [];
   afterAll(async () => {
-    for (const index of indices) await postgres.query(statementOf(`drop table ${table(index)}`), []);
-    await Promise.all([drop(), embedded.close()]);
+    for (const { embedded, postgres, drop } of idle) {
+      for (const index of indices) await postgres.query(statementOf(`drop table ${table(index)}`), []);
+      await Promise.all([drop(), embedded.close()]);
+    }
   });
 
-  test.each(Array.from({ length: SEEDS }, (_, seed) => seed))('seed %i', async (seed) => {
+  // The tests run concurrently, since statements sleep.
+  test.concurrent.each(Array.from({ length: SEEDS }, (_, seed) => seed))('seed %i', async (seed) => {
+    const databases = idle.pop() ?? (await openDatabases());
+    const { embedded, postgres } = databases;
     const property = fc.asyncProperty(scripts, async (all) => {
       const [here, there] = await Promise.all([runAll(embedded, all), runAll(postgres, all)]);
       expect(here).toEqual(there);
     });
-    await fc.assert(property, { seed, numRuns: RUNS, endOnFailure: true });
+    await fc.assert(property, { seed, numRuns: RUNS, endOnFailure: true }).finally(() => idle.push(databases));
   });
 });
