@@ -1,10 +1,13 @@
 // Compiles `src` to `dist`: `node build.cjs`, or `node build.cjs --watch` to compile again after every change. SWC does not
 // check types; `npm run check` does.
-const { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } = require('node:fs');
+const { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } = require('node:fs');
+const { rmSync, statSync, watch, writeFileSync } = require('node:fs');
 const { basename, dirname, join, relative } = require('node:path');
 
 const SOURCES = join(__dirname, 'src');
 const BUILD = join(__dirname, 'dist');
+/** Names the sources of the build, with their sizes and times. */
+const STAMP = join(BUILD, '.sources');
 
 /** The options of SWC. Tests and the benchmark compile their TypeScript with the same language options, `jsc`. */
 const options = {
@@ -25,14 +28,30 @@ const options = {
 /** Whether the compiler, a development package, is installed. */
 function hasCompiler() {
   try {
-    return Boolean(require('@swc/core'));
+    // Loading it would take longer than all else that a start does if no source has changed.
+    return Boolean(require.resolve('@swc/core'));
   } catch {
     return false;
   }
 }
 
-/** Compiles every source. Writes only files that differ, and deletes the files of removed sources. */
+function stamp() {
+  const sources = filesIn(SOURCES, /\.ts$/).sort();
+  const lineOf = (file) => {
+    const { size, mtimeMs } = statSync(file);
+    return `${file} ${size} ${mtimeMs}\n`;
+  };
+  return [__filename, ...sources.map((name) => join(SOURCES, name))].map(lineOf).join('');
+}
+
+function isBuilt(current) {
+  return existsSync(STAMP) && existsSync(join(BUILD, 'main.js')) && readFileSync(STAMP, 'utf8') === current;
+}
+
+/** Compiles every source, if any has changed. Writes only files that differ, and deletes the files of removed sources. */
 async function build() {
+  const current = stamp();
+  if (isBuilt(current)) return;
   const { transformFile } = require('@swc/core');
   const outputs = new Map();
   const compile = async (source) => {
@@ -44,6 +63,7 @@ async function build() {
   await Promise.all(filesIn(SOURCES, /\.ts$/).map(compile));
   for (const [output, text] of outputs) writeIfDifferent(join(BUILD, output), text);
   for (const output of filesIn(BUILD, /\.js(\.map)?$/)) if (!outputs.has(output)) rmSync(join(BUILD, output));
+  writeIfDifferent(STAMP, current);
 }
 
 function filesIn(directory, pattern) {

@@ -73,6 +73,30 @@ test('a start generates a missing Prisma client and compiles; the first start pr
   expect(await start()).toEqual({ code: 1, stdout: '', stderr: 'petstore-gateway: cannot be compiled\n' });
 });
 
+test('a start compiles if a source has changed, was added or removed, or the build is gone', async () => {
+  putProject();
+  put('src/database/generated/client.ts', '');
+  put('src/main.ts', '');
+  put(
+    'node_modules/@swc/core/index.js',
+    "exports.transformFile = async (file) => { process.stdout.write('.'); return { code: '', map: '{}' }; };",
+  );
+  const compiled = async () => {
+    const { code, stdout, stderr } = await start();
+    expect([code, stderr]).toEqual([0, '']);
+    return stdout.replace(/^The first start.*\n/, '').length;
+  };
+  expect([await compiled(), await compiled()]).toEqual([2, 0]);
+  put('src/main.ts', '1');
+  expect([await compiled(), await compiled()]).toEqual([2, 0]);
+  put('src/other.ts', '');
+  expect([await compiled(), await compiled()]).toEqual([3, 0]);
+  rmSync(join(directory, 'src/other.ts'));
+  expect([await compiled(), await compiled()]).toEqual([2, 0]);
+  rmSync(join(directory, 'dist/main.js'));
+  expect([await compiled(), await compiled()]).toEqual([2, 0]);
+});
+
 describe('without the development packages', () => {
   beforeEach(putProject);
 
