@@ -81,11 +81,21 @@ export interface Slot {
   holder?: Holder;
   /** The response; `undefined` once it is sent or the client has disconnected, and for operations over WebSocket. */
   reply?: FastifyReply;
-  isCounted: boolean;
   /** The response while it is being sent. */
   unsent?: UnsentResponse;
-  /** Whether the request gets an error response if it exceeds its deadline. */
-  isTimed: boolean;
+  phase: SlotPhase;
+}
+
+/**
+ * - `running`: the request counts as in progress, and gets an error if it exceeds its deadline;
+ * - `overdue`: it got this error, and counts until its handler has ended;
+ * - `responding`: its response is ready, so it no longer counts;
+ * - `uncounted`: it is rejected, or has become a WebSocket or an event stream. It neither counts nor has a deadline.
+ */
+type SlotPhase = 'running' | 'overdue' | 'responding' | 'uncounted';
+
+function isInProgress({ phase }: Slot): boolean {
+  return phase === 'running' || phase === 'overdue';
 }
 
 /**
@@ -172,21 +182,21 @@ export class RequestsInProgress {
     // An earlier request in the same packet exceeded `MAX_PIPELINED`, so the connection was closed.
     if (socket.destroyed) return false;
     socket[STATE] ??= this.connect(socket);
-    const connection = socket[STATE];
-    if (connection.arrived === 0 && this.arrivedOn.push(socket) === 1) setImmediate(() => this.startIteration());
-    connection.arrived += 1;
-    connection.unanswered += 1;
+    const state = socket[STATE];
+    if (state.arrived === 0 && this.arrivedOn.push(socket) === 1) setImmediate(() => this.startIteration());
+    state.arrived += 1;
+    state.unanswered += 1;
     request.slot = this.take(reply);
     request.isOverloaded = this.isOverloaded;
     const most = request.isOverloaded ? MAX_PIPELINED_IN_OVERLOAD : MAX_PIPELINED;
-    if (connection.arrived > most || connection.unanswered > MAX_PIPELINED) {
+    if (state.arrived > most || state.unanswered > MAX_PIPELINED) {
       this.release(request.slot);
       socket.destroy();
       return false;
     }
     // Node resumes reading at the end of each request. A microtask runs after that.
-    if (connection.arrived === MAX_READ) queueMicrotask(() => socket.pause());
-    connection.latest = request;
+    if (state.arrived === MAX_READ) queueMicrotask(() => socket.pause());
+    state.latest = request;
     request.deadline = new Deadline(this.limitMs);
     return true;
   }
@@ -198,7 +208,7 @@ export class RequestsInProgress {
    */
   countForCaller(slot: Slot, caller: Holder, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
-    if (!slot.isCounted) return undefined;
+    if (!isInProgress(slot)) return undefined;
     const unread = this.unsent.rejectionOf(caller);
     const isFull = isOverloaded || this.isReservedFrom(caller);
     if (!isFull && !unread && this.assign(slot, caller)) return undefined;
@@ -213,7 +223,7 @@ export class RequestsInProgress {
    * @throws ProblemError `RATE_LIMITED` if the caller is at its limit.
    */
   countDuringLookUp(slot: Slot, caller: Holder): void {
-    if (!slot.isCounted || this.assign(slot, caller)) return;
+    if (!isInProgress(slot) || this.assign(slot, caller)) return;
     this.rejected += 1;
     this.stopCounting(slot);
     throw this.tooMany;
@@ -240,13 +250,13 @@ export class RequestsInProgress {
     slot.reply = undefined;
     slot.unsent?.release();
     deadline.end();
-    const connection = (raw.socket as KnownSocket)[STATE];
+    const state = (raw.socket as KnownSocket)[STATE];
     if (raw.complete === false && !raw.socket.destroyed) this.discard(raw, reply.elapsedTime);
-    if (connection) {
-      connection.unanswered -= 1;
-      if (connection.latest?.raw.complete) connection.latest = undefined;
+    if (state) {
+      state.unanswered -= 1;
+      if (state.latest?.raw.complete) state.latest = undefined;
     }
-    const isAbandoned = !slot.isTimed || !reply.raw.writableFinished;
+    const isAbandoned = slot.phase === 'overdue' || !reply.raw.writableFinished;
     const release = () => this.release(slot);
     if (isAbandoned && handlerDone) handlerDone.then(release, release);
     else release();
@@ -285,20 +295,20 @@ export class RequestsInProgress {
     if (state) state.rejections = 0;
   }
 
-  /** Stops counting a request whose response is ready. A request over its deadline counts until its handler ends. */
+  /** Stops counting a request whose response is ready. */
   responseReady(slot: Slot): void {
-    if (slot.isTimed) this.uncount(slot);
+    if (slot.phase === 'running') this.leaveProgress(slot, 'responding');
   }
 
-  /** Stops counting a request that has become a WebSocket or an event stream. */
+  /** Stops counting a request that is rejected, or has become a WebSocket or an event stream. */
   stopCounting(slot: Slot): void {
-    slot.isTimed = false;
-    this.uncount(slot);
+    this.leaveProgress(slot, 'uncounted');
   }
 
-  private uncount(slot: Slot): void {
-    if (!slot.isCounted) return;
-    slot.isCounted = false;
+  private leaveProgress(slot: Slot, phase: 'responding' | 'uncounted'): void {
+    const wasInProgress = isInProgress(slot);
+    slot.phase = phase;
+    if (!wasInProgress) return;
     this.count -= 1;
     this.unassign(slot);
   }
@@ -373,7 +383,7 @@ export class RequestsInProgress {
   }
 
   private take(reply?: FastifyReply): Slot {
-    const slot: Slot = { holder: undefined, reply, isCounted: true, isTimed: true };
+    const slot: Slot = { holder: undefined, reply, phase: 'running' };
     this.slots.add(slot);
     this.count += 1;
     return slot;
@@ -388,8 +398,8 @@ export class RequestsInProgress {
     this.closeLongArriving();
     for (const slot of [...this.slots]) {
       const { reply } = slot;
-      if (!reply || !slot.isTimed || reply.elapsedTime < this.limitOf(reply)) continue;
-      slot.isTimed = false;
+      if (!reply || slot.phase !== 'running' || reply.elapsedTime < this.limitOf(reply)) continue;
+      slot.phase = 'overdue';
       // A response that has begun, such as a file, may continue for as long as the client reads it.
       if (!reply.sent && !reply.raw.headersSent) reply.send(overdue(reply));
     }
