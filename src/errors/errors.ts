@@ -188,16 +188,16 @@ export function unknownReference(path: string, what: string, id: bigint | string
   return new ProblemError('UNKNOWN_REFERENCE', message, [{ path, message }]);
 }
 
-/** Awaits a write, and converts the database failures listed in `refusals` to errors for the caller. */
-export async function refusing<T>(
+/** Awaits a write, and converts the database failures listed in `errors` to errors for the caller. */
+export async function convertFailures<T>(
   write: Promise<T>,
-  refusals: { readonly [failure in Failure]?: () => ExpectedError },
+  errors: { readonly [failure in Failure]?: () => ExpectedError },
 ): Promise<T> {
   try {
     return await write;
   } catch (error) {
     const failure = failureOf(error);
-    throw (failure && refusals[failure]?.()) ?? error;
+    throw (failure && errors[failure]?.()) ?? error;
   }
 }
 

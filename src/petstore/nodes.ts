@@ -14,13 +14,17 @@ import { type IdForm, idOfForm, OtherId } from '../graphql/scalars';
 import { SelectedByType } from '../graphql/selected';
 import { CATEGORIES, INVENTORY, ORDERS, PETS } from './model';
 
-/** The types whose objects have a `nodeId`, with their tables. */
-const NODE_TABLES = { Pet: PETS, Category: CATEGORIES, Order: ORDERS, InventoryItem: INVENTORY } as unknown as Readonly<
-  Record<NodeType, Table<object>>
->;
+/** The types whose objects have a `nodeId`. */
 export const NODE_TYPES = ['Pet', 'Category', 'Order', 'InventoryItem'] as const;
 
 export type NodeType = (typeof NODE_TYPES)[number];
+
+const NODE_TABLES: Readonly<Record<NodeType, Table<object>>> = {
+  Pet: PETS,
+  Category: CATEGORIES,
+  Order: ORDERS,
+  InventoryItem: INVENTORY,
+};
 
 const FORM = /^(\w+):([1-9][0-9]{0,18})$/;
 

@@ -3,7 +3,7 @@ import { COLUMNS } from '../../database/generated/columns';
 import { selectOne } from '../../database/reading/select';
 import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, newRow } from '../../database/writing';
-import { notFound, type Precondition, refusing, requireUnchanged } from '../../errors/errors';
+import { convertFailures, notFound, type Precondition, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
@@ -72,7 +72,7 @@ export class CategoryService {
       announceChange(tx, { topic: 'category', kind: 'DELETED', id, before: category });
       return category;
     });
-    return refusing(write, {
+    return convertFailures(write, {
       'foreign-key': () =>
         new PetstoreError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
     });

@@ -5,11 +5,11 @@ import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../.
 import { lockRow } from '../../database/writing';
 import {
   badInput,
+  convertFailures,
   type Fault,
   notFound,
   type Precondition,
   ProblemError,
-  refusing,
   requireUnchanged,
 } from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
@@ -63,7 +63,7 @@ export class InventoryService {
       announceChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
       return readItem(tx, petId, selection);
     });
-    return refusing(write, { 'foreign-key': () => notFound('Pet', petId) });
+    return convertFailures(write, { 'foreign-key': () => notFound('Pet', petId) });
   }
 
   /**

@@ -4,7 +4,7 @@ import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, lockRows, newRow } from '../../database/writing';
-import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
+import { convertFailures, notFound, type Precondition, requireUnchanged, unknownReference } from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
@@ -68,7 +68,7 @@ export class OrderService {
   ): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NewOrder, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false, owner };
-    const placed = await refusing(insertOrder(session, order, selection), unknownPet(petId));
+    const placed = await convertFailures(insertOrder(session, order, selection), unknownPet(petId));
     if (!placed) throw insufficientStock(order, await stockBelow(session, order));
     const { reserved: ___, ...row } = placed;
     return { ...row, ...order };
@@ -107,7 +107,7 @@ export class OrderService {
       announceChange(tx, { topic: 'order', kind: 'UPDATED', id, owner: order.owner, before });
       return withVersion<OrderRow>(tx, ORDERS, updated, selection);
     });
-    return refusing(write, unknownPet(data.petId));
+    return convertFailures(write, unknownPet(data.petId));
   }
 
   /**

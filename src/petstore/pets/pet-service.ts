@@ -4,7 +4,7 @@ import { COLUMNS } from '../../database/generated/columns';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, newRow } from '../../database/writing';
-import { notFound, type Precondition, refusing, requireUnchanged, unknownReference } from '../../errors/errors';
+import { convertFailures, notFound, type Precondition, requireUnchanged, unknownReference } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
 import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
@@ -46,7 +46,7 @@ export class PetService {
   async create(session: Session, input: NewPet, selection?: FieldSelection): Promise<PetRow> {
     const { name, status, categoryId } = checkInput(NewPet, input);
     const write = insertPet(session, { name, status: status ?? 'available', categoryId }, selection);
-    return refusing(write, unknownCategory(categoryId));
+    return convertFailures(write, unknownCategory(categoryId));
   }
 
   /**
@@ -71,7 +71,7 @@ export class PetService {
       announceChange(tx, { topic: 'pet', kind: 'UPDATED', id, before });
       return withVersion<PetRow>(tx, PETS, updated, selection);
     });
-    return refusing(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
+    return convertFailures(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
   }
 
   /**
@@ -93,7 +93,7 @@ export class PetService {
       }
       return last;
     });
-    return refusing(write, {
+    return convertFailures(write, {
       'foreign-key': () => new PetstoreError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
     });
   }
