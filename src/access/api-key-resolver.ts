@@ -78,7 +78,7 @@ export class ApiKeyResolver {
   })
   async topCallers(
     @Args(() => TopCallersArgs) { days, first }: TopCallersArgs,
-    @Ctx() { request: { session } }: Context,
+    @Ctx() { operationRequest: { session } }: Context,
   ): Promise<object[]> {
     const callers = await this.usage.top(session, days, first);
     const keyIds = callers.map(({ caller }) => caller).filter((caller) => kindOf(caller) === 'KEY');
@@ -115,8 +115,8 @@ export class ApiKeyResolver {
       'Revokes a key: at once on this instance, within seconds on others. This cannot be undone. A key may revoke itself, with its current secret; the id of another key needs the scope ADMIN.',
     ),
   )
-  revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session, request }: Context) {
-    return this.keys.revoke(session, accountOf(request.caller), String(id));
+  revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session, operationRequest }: Context) {
+    return this.keys.revoke(session, accountOf(operationRequest.caller), String(id));
   }
 
   @Weighs(WEIGHTS.change)
@@ -137,9 +137,9 @@ export class ApiKeyResolver {
       description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds. With 0, it stops working at once.`,
     })
     graceSeconds: number,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
   ) {
-    return this.keys.rotate(session, accountOf(request.caller), String(id), graceSeconds);
+    return this.keys.rotate(session, accountOf(operationRequest.caller), String(id), graceSeconds);
   }
 
   @Weighs(WEIGHTS.statement)
@@ -212,7 +212,7 @@ export class ApiKeyResolver {
     @Args(() => UsageArgs) { days }: UsageArgs,
     @Ctx() context: Context,
   ): Promise<readonly UsageDay[]> {
-    const { caller } = context.request;
+    const { caller } = context.operationRequest;
     if (caller.keyId !== id) requireScope(caller, 'ADMIN');
     return this.usage.daily(context, id, days);
   }

@@ -13,14 +13,24 @@ export class ViewerResolver {
   constructor(private readonly usage: UsageService) {}
 
   @Query(() => RateLimit, { description: "The caller's plan and remaining quota. Uses no quota." })
-  async rateLimit(@Ctx() { request, countedFields }: Context): Promise<RateLimit> {
-    return rateLimitOf(await request.meter.chargeOrThrow(countedFields), accountOf(request.caller).plan, countedFields);
+  async rateLimit(@Ctx() { operationRequest, countedFields }: Context): Promise<RateLimit> {
+    return rateLimitOf(
+      await operationRequest.meter.chargeOrThrow(countedFields),
+      accountOf(operationRequest.caller).plan,
+      countedFields,
+    );
   }
 
   @Errors('BAD_USER_INPUT')
   @Query(() => Viewer, { description: 'The caller: its plan, scopes, API key and usage. Uses no quota.' })
   async viewer(@Ctx() context: Context): Promise<object> {
-    const { id: callerId, subject: user = null, plan, scopes, apiKey = null } = accountOf(context.request.caller);
+    const {
+      id: callerId,
+      subject: user = null,
+      plan,
+      scopes,
+      apiKey = null,
+    } = accountOf(context.operationRequest.caller);
     return { user, callerId, plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
 
@@ -32,7 +42,7 @@ export class ViewerResolver {
       "The usage of the caller's API key by day, today last. Without a key the list is empty: end users are counted together, and so are anonymous callers.",
   })
   async usageOf(@Args(() => UsageArgs) { days }: UsageArgs, @Ctx() context: Context): Promise<readonly UsageDay[]> {
-    const { keyId } = context.request.caller;
+    const { keyId } = context.operationRequest.caller;
     return this.usage.daily(context, keyId, days);
   }
 }

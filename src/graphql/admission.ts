@@ -2,33 +2,40 @@ import { badInput, ProblemError } from '../errors/errors';
 import { variableErrors } from '../errors/inputs';
 import { exceedsQuota } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
-import type { OperationRequest, Variables } from './context';
+import type { CoercedVariables, OperationRequest, SentVariables } from './context';
 import { type CostLimits, estimateAt, requireCost } from './cost';
 import type { Analysis, Operation } from './operation';
 import type { ResponseContext } from './outcome';
 
-/** A request for an operation, with the operation's analysis for the variables of the request. */
-export interface Analysed extends ResponseContext {
+/** A requested operation, with its analysis for the variables of the request. */
+export interface AnalysedOperation extends ResponseContext {
   readonly operation: Operation;
+  /** The variables that graphql-js gets. It coerces them again. */
+  readonly sentVariables: SentVariables;
+  /** `undefined` if the variables are invalid. */
+  readonly variables: CoercedVariables | undefined;
   /** `undefined` if the analysis depends on invalid variables. */
   readonly analysis: Analysis | undefined;
-  /** The coerced variables; `undefined` if they are invalid. */
-  readonly variables: Variables | undefined;
 }
 
 /** An operation that its caller may run. */
-export interface Admitted extends Analysed {
+export interface AdmittedOperation extends AnalysedOperation {
+  readonly variables: CoercedVariables;
   readonly analysis: Analysis;
-  readonly variables: Variables;
   /** The estimated cost for these variables. */
   readonly cost: number;
 }
 
 /** Coerces the variables and analyses the operation. */
-export function analyse(operation: Operation, sent: Variables, request: OperationRequest): Analysed {
-  const variables = request.api.coerces ? sent : operation.coerce(sent);
+export function analyse(
+  operation: Operation,
+  sentVariables: SentVariables,
+  operationRequest: OperationRequest,
+): AnalysedOperation {
+  const isCoerced = operationRequest.api.coerces;
+  const variables = isCoerced ? (sentVariables as CoercedVariables) : operation.coerce(sentVariables);
   const analysis = operation.analysisFor(variables);
-  return { request, operation, analysis, variables, stability: analysis?.stability };
+  return { operationRequest, operation, sentVariables, variables, analysis, stability: analysis?.stability };
 }
 
 /**
@@ -37,16 +44,17 @@ export function analyse(operation: Operation, sent: Variables, request: Operatio
  * that they break, so that the caller gets all errors at once.
  * @throws ProblemError for the first problem.
  */
-export function admit(analysed: Analysed, sent: Variables, costs: CostLimits): Admitted {
-  const { request, operation, analysis, variables, stability } = analysed;
+export function admit(analysed: AnalysedOperation, costs: CostLimits): AdmittedOperation {
+  const { operationRequest, operation, sentVariables, variables, analysis, stability } = analysed;
+  const { caller } = operationRequest;
   const cost = analysis && variables ? estimateAt(analysis.estimate, variables) : 0;
   if (analysis) {
-    for (const scope of analysis.scopes) requireScope(request.caller, scope);
-    requireQuota(request.caller, analysis);
+    for (const scope of analysis.scopes) requireScope(caller, scope);
+    requireQuota(caller, analysis);
     if (variables) requireCost(operation, analysis, variables, costs, cost);
   }
-  if (!variables || !analysis) throw badInput(...variableErrors(operation, sent));
-  return { request, operation, analysis, variables, stability, cost };
+  if (!variables || !analysis) throw badInput(...variableErrors(operation, sentVariables));
+  return { operationRequest, operation, sentVariables, variables, analysis, stability, cost };
 }
 
 /** Checks whether the caller has the required scope, if any. @throws ProblemError `UNAUTHENTICATED`, `FORBIDDEN`. */

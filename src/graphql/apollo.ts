@@ -77,7 +77,7 @@ function executionPlugin(executor: Executor, documents: Documents): ApolloServer
       return await executor.run(document, request.operationName, request.variables ?? {}, contextValue);
     } catch (error) {
       // Apollo Server's own response to an unexpected error would lack the request id.
-      return rejectOperation(error, { request: contextValue });
+      return rejectOperation(error, { operationRequest: contextValue });
     }
   };
   const listener: GraphQLRequestListener<OperationRequest> = {

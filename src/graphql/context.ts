@@ -7,7 +7,14 @@ import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 
 /** The variables of an operation as the client sent them. */
-export type Variables = Readonly<Record<string, unknown>>;
+export type SentVariables = Readonly<Record<string, unknown>>;
+
+declare const COERCED: unique symbol;
+
+/** The variables after their coercion to the types of the operation (GraphQL, section 6.1.2), with default values. */
+export type CoercedVariables = SentVariables & { readonly [COERCED]: true };
+
+export const NO_VARIABLES = {} as CoercedVariables;
 
 /** The idempotency key of an operation. */
 export interface IdempotencyRequest {
@@ -44,7 +51,7 @@ export interface Api {
   readonly name: 'graphql' | 'rest';
   /** The format in which the database may write rows as JSON. */
   readonly json: JsonFormat;
-  /** Whether the interface coerces variables itself (GraphQL, section 6.1.2). */
+  /** Whether the interface coerces variables itself. Otherwise the executor coerces them. */
   readonly coerces?: true;
 }
 
@@ -81,7 +88,7 @@ export class Context {
   private made: Loaders | undefined;
 
   constructor(
-    readonly request: OperationRequest,
+    readonly operationRequest: OperationRequest,
     private readonly operation: Executed,
     /** The session for the operation's statements. If the operation has an idempotency key, this is a transaction. */
     readonly session: Session,

@@ -18,7 +18,7 @@ import {
 import { ProblemError } from '../errors/errors';
 import type { Rule } from '../errors/inputs';
 import { MAX_PAGE } from './connection';
-import type { Variables } from './context';
+import { type CoercedVariables, NO_VARIABLES } from './context';
 import { listSizeOf, WEIGHTS, weightOf } from './cost-directives';
 
 /** The fields that an operation selects on an object. */
@@ -41,8 +41,8 @@ export interface SelectedField {
 export interface Estimate {
   /** The maximum over all possible variables. */
   readonly most: number;
-  /** Returns the value for coerced variables. Absent if the value is always `most`. */
-  readonly at?: (variables: Variables) => number;
+  /** Returns the value for these variables. Absent if the value is always `most`. */
+  readonly at?: (variables: CoercedVariables) => number;
 }
 
 function constant(value: number): Estimate {
@@ -63,7 +63,7 @@ function times(a: Estimate, b: Estimate): Estimate {
   return { most, at: (variables) => estimateAt(a, variables) * estimateAt(b, variables) };
 }
 
-export function estimateAt({ most, at }: Estimate, variables: Variables): number {
+export function estimateAt({ most, at }: Estimate, variables: CoercedVariables): number {
   return at ? at(variables) : most;
 }
 
@@ -102,14 +102,13 @@ const NAMED = 3;
 
 /**
  * Checks the estimated cost of an operation. A subscription must also select no lists with `@listSize`.
- * @param variables the coerced variables.
  * @param estimated the estimated cost for these variables.
  * @throws ProblemError `OPERATION_TOO_COMPLEX`.
  */
 export function requireCost(
   { schema, kind }: { readonly schema: GraphQLSchema; readonly kind: `${OperationTypeNode}` },
   { root, estimate, related, countedFields }: Estimated,
-  variables: Variables,
+  variables: CoercedVariables,
   limits: CostLimits,
   estimated = estimateAt(estimate, variables),
 ): void {
@@ -192,7 +191,7 @@ export class FieldCosts {
   }
 
   /** How much each schema element adds to the total for these variables. */
-  shares(root: SelectedFields, related: number, variables: Variables): ReadonlyMap<string, number> {
+  shares(root: SelectedFields, related: number, variables: CoercedVariables): ReadonlyMap<string, number> {
     const shares = new Map([['statements for related rows', related * WEIGHTS.statement]]);
     const visit = ({ fields }: SelectedFields, place: Place, objects: number) => {
       for (const field of fields) {
@@ -252,16 +251,16 @@ function lengthOf(field: GraphQLField<unknown, unknown>, node: FieldNode | undef
   const given = slicingArguments.flatMap(
     (name) => node?.arguments?.find((argument) => argument.name.value === name)?.value ?? [],
   );
-  const at = (variables: Variables) => {
+  const at = (variables: CoercedVariables) => {
     const lengths = given.map((value) => lengthIn(value, most, variables));
     return lengths.find((length) => length !== undefined) ?? assumedSize;
   };
   const varies = given.some(holdsVariable);
-  return varies ? { most, at } : constant(at({}));
+  return varies ? { most, at } : constant(at(NO_VARIABLES));
 }
 
 /** Execution rejects lengths out of bounds later. Until then, a negative length must not reduce the estimated total. */
-function lengthIn(node: ValueNode, most: number, variables: Variables): number | undefined {
+function lengthIn(node: ValueNode, most: number, variables: CoercedVariables): number | undefined {
   const value = valueFromASTUntyped(node, variables);
   const length = Array.isArray(value) ? value.length : value;
   return typeof length === 'number' ? Math.min(Math.max(length, 0), most) : undefined;

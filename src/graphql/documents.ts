@@ -188,7 +188,7 @@ export class Documents {
       if (rejection) throw rejection;
     }
     try {
-      const release = await this.queue.enterToRead(requester, () => this.has(text));
+      const release = await this.queue.enterDocument(requester, () => this.has(text));
       release();
     } catch (error) {
       await meter.waive();

@@ -15,9 +15,9 @@ import type { Nested } from '../database/reading/selection';
 import type { Visibility } from '../database/visibility';
 import { OperationRejection, ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/event-queue';
-import { type Admitted, type Analysed, admit, analyse } from './admission';
+import { type AdmittedOperation, type AnalysedOperation, admit, analyse } from './admission';
 import { visibilityOf } from './caller';
-import { Context, type OperationRequest, type Variables } from './context';
+import { type CoercedVariables, Context, type OperationRequest, type SentVariables } from './context';
 import type { CostLimits } from './cost';
 import { EventResults } from './event-results';
 import { IdempotentMutations } from './idempotency';
@@ -75,14 +75,41 @@ export class Executor {
     this.eventResults = new EventResults(options.openEventSession, options.eventWaitMs);
   }
 
-  run(
+  /** Runs a query or mutation. */
+  async run(
     document: DocumentNode,
     operationName: string | null | undefined,
-    variables: Variables,
-    request: OperationRequest,
+    variables: SentVariables,
+    operationRequest: OperationRequest,
   ): Promise<Outcome> {
     const operation = this.operations.find(document, operationName);
-    return operation ? this.perform(operation, variables, request) : this.rejectName(operationName, request);
+    if (!operation) return rejectName(operationName, operationRequest);
+    const { kind } = operation;
+    const isIdempotent = kind === 'mutation' && operationRequest.idempotency !== undefined;
+    const analysed = this.analyse(operation, variables, operationRequest);
+    if (kind === 'mutation' && operationRequest.isSafe) return rejectOperation(NOT_BY_GET, analysed);
+    let admitted: AdmittedOperation;
+    try {
+      admitted = admit(analysed, this.options.costs);
+    } catch (problem) {
+      const outcome = rejectNotAdmitted(problem, analysed);
+      return isIdempotent ? { ...outcome, replayed: false } : outcome;
+    }
+    if (kind === 'subscription') return rejectOperation(NEEDS_STREAM, admitted);
+    let release: Release;
+    try {
+      const entered = this.enterQueue(admitted);
+      release = entered instanceof Promise ? await entered : entered;
+    } catch (problem) {
+      await operationRequest.meter.waive();
+      return rejectOperation(problem, admitted);
+    }
+    try {
+      if (!isIdempotent) return await this.execute(admitted);
+      return await this.idempotent.run(admitted, (transaction) => this.executeIn(transaction, admitted));
+    } finally {
+      release();
+    }
   }
 
   /**
@@ -93,48 +120,49 @@ export class Executor {
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
-    sent: Variables,
-    request: OperationRequest,
+    variables: SentVariables,
+    operationRequest: OperationRequest,
     onOver: (ended: RunningSubscription) => void,
   ): Promise<RunningSubscription | Outcome> {
     const operation = this.operations.find(document, operationName);
-    if (!operation) return this.rejectName(operationName, request);
-    const analysed = this.analyse(operation, sent, request);
-    let admitted: Admitted;
+    if (!operation) return rejectName(operationName, operationRequest);
+    const analysed = this.analyse(operation, variables, operationRequest);
+    let admitted: AdmittedOperation;
     try {
-      admitted = admit(analysed, sent, this.options.costs);
+      admitted = admit(analysed, this.options.costs);
     } catch (problem) {
-      return rejected(problem, analysed);
+      return rejectNotAdmitted(problem, analysed);
     }
     const { analysis } = admitted;
-    const context = new Context(request, analysis, request.session);
+    const { session, caller } = operationRequest;
+    const context = new Context(operationRequest, analysis, session);
     const source = await createSourceEventStream({
       schema: this.schema,
       document,
       operationName: operation.name,
-      variableValues: sent,
+      variableValues: variables,
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return rejectOperation(source.errors?.[0], admitted);
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
-    const { reason } = request.session.requester.deadline;
+    const { reason } = session.requester.deadline;
     if (reason) {
       // The client has left, or has got an error because the start took too long. It would never end the subscription.
       await events.return?.();
       return rejectOperation(reason, admitted);
     }
-    const { id: callerId, address } = request.caller;
+    const { id: callerId, address } = caller;
     const work = {
-      key: resultKeyOf(admitted, sent),
+      key: resultKeyOf(admitted),
       callerId,
-      visibility: visibilityOf(request.caller),
+      visibility: visibilityOf(caller),
       enter: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, address, deadline }, admitted.cost),
     };
     const respondTo = (event: object) => {
       const { result, leave } = this.eventResults.find(event, {
         ...work,
         compute: ({ session, loaders }) =>
-          this.executeEvent(admitted, sent, new Context(request, analysis, session, undefined, loaders), event),
+          this.executeEvent(admitted, new Context(operationRequest, analysis, session, undefined, loaders), event),
       });
       const onProblem = (problem: unknown) => {
         if (problem instanceof TooSlow) throw problem;
@@ -150,63 +178,31 @@ export class Executor {
     return this.operations.find(document, operationName)?.kind;
   }
 
-  private async perform(operation: Operation, sent: Variables, request: OperationRequest): Promise<Outcome> {
-    const { kind } = operation;
-    const isIdempotent = kind === 'mutation' && request.idempotency !== undefined;
-    const analysed = this.analyse(operation, sent, request);
-    if (kind === 'mutation' && request.isSafe) return rejectOperation(NOT_BY_GET, analysed);
-    let admitted: Admitted;
-    try {
-      admitted = admit(analysed, sent, this.options.costs);
-    } catch (problem) {
-      const outcome = rejected(problem, analysed);
-      return isIdempotent ? { ...outcome, replayed: false } : outcome;
-    }
-    if (kind === 'subscription') return rejectOperation(NEEDS_STREAM, admitted);
-    let release: Release;
-    try {
-      const entered = this.enter(admitted);
-      release = entered instanceof Promise ? await entered : entered;
-    } catch (problem) {
-      await request.meter.waive();
-      return rejectOperation(problem, admitted);
-    }
-    try {
-      return await (isIdempotent ? this.executeIdempotently(admitted, sent) : this.execute(admitted, sent));
-    } finally {
-      release();
-    }
-  }
-
   /** Waits until the operation may start. */
-  private enter({ request, analysis, cost }: Admitted): Release | Promise<Release> {
+  private enterQueue({ operationRequest, analysis, cost }: AdmittedOperation): Release | Promise<Release> {
     const { queue } = this.options;
-    const { requester } = request.session;
-    if (analysis.countedFields > 0) return queue.enter(requester, cost);
+    const { requester } = operationRequest.session;
+    if (analysis.countedFields > 0) return queue.enterCounted(requester, cost);
     return queue.enterFree(requester, this.introspection.find(analysis) ? 0 : cost);
   }
 
-  private async execute(admitted: Admitted, sent: Variables): Promise<Outcome> {
-    const { request, analysis } = admitted;
+  private async execute(admitted: AdmittedOperation): Promise<Outcome> {
+    const { operationRequest, analysis } = admitted;
+    const { session, meter } = operationRequest;
     try {
       // `@rateLimit` does not charge an operation without counted fields. The operation is charged here, since it counts
       // towards the limit on free requests.
-      if (analysis.countedFields === 0) await request.meter.chargeOrThrow(0);
-      const result = this.introspection.find(analysis) ?? (await this.executeIn(request.session, admitted, sent));
+      if (analysis.countedFields === 0) await meter.chargeOrThrow(0);
+      const result = this.introspection.find(analysis) ?? (await this.executeIn(session, admitted));
       this.introspection.keep(analysis, result);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
-      if (result.errors) request.session.requester.deadline.end();
+      if (result.errors) session.requester.deadline.end();
       const rejection =
-        request.meter.chargeError ??
-        result.errors?.find(({ originalError }) => originalError instanceof OperationRejection);
+        meter.chargeError ?? result.errors?.find(({ originalError }) => originalError instanceof OperationRejection);
       return rejection ? rejectOperation(rejection, admitted) : outcomeOf(result, admitted);
     } catch (problem) {
       return rejectOperation(problem, admitted);
     }
-  }
-
-  private executeIdempotently(admitted: Admitted, sent: Variables): Promise<Outcome> {
-    return this.idempotent.run(admitted, (transaction) => this.executeIn(transaction, admitted, sent));
   }
 
   /**
@@ -217,54 +213,57 @@ export class Executor {
    */
   private async executeIn(
     session: Session,
-    { request, analysis, operation, variables }: Admitted,
-    sent: Variables,
+    { operationRequest, operation, sentVariables, variables, analysis }: AdmittedOperation,
   ): Promise<ExecutionResult> {
-    const leaves = analysis.withLeaves(request.api.json);
+    const leaves = analysis.withLeaves(operationRequest.api.json);
     const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
     const hasLeaves = leaves && (nested || !leaves.pages.length);
     const result = await execute({
       schema: hasLeaves ? this.schemaWithLeaves : this.schema,
       document: hasLeaves ? leaves.document : operation.document,
       operationName: operation.name,
-      variableValues: sent,
-      contextValue: new Context(request, analysis, session, nested),
+      variableValues: sentVariables,
+      contextValue: new Context(operationRequest, analysis, session, nested),
     });
     const { kind } = operation;
     // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.
-    const keepsChanges = kind === 'mutation' && !request.idempotency;
+    const keepsChanges = kind === 'mutation' && !operationRequest.idempotency;
     return bounded(result, this.options.maxResponseBytes, keepsChanges);
   }
 
-  private async executeEvent({ operation }: Admitted, sent: Variables, context: Context, event: object) {
+  private async executeEvent({ operation, sentVariables }: AdmittedOperation, context: Context, event: object) {
     const result = await execute({
       schema: this.schema,
       document: operation.document,
       operationName: operation.name,
-      variableValues: sent,
+      variableValues: sentVariables,
       contextValue: context,
       rootValue: event,
     });
     return bounded(result, this.options.maxResponseBytes, false);
   }
 
-  private analyse(operation: Operation, sent: Variables, request: OperationRequest): Analysed {
-    request.observer.onOperation(operation);
-    const analysed = analyse(operation, sent, request);
-    if (analysed.analysis) this.uses.countAll(analysed.analysis.unstable, request.api.name);
+  private analyse(
+    operation: Operation,
+    variables: SentVariables,
+    operationRequest: OperationRequest,
+  ): AnalysedOperation {
+    operationRequest.observer.onOperation(operation);
+    const analysed = analyse(operation, variables, operationRequest);
+    if (analysed.analysis) this.uses.countAll(analysed.analysis.unstable, operationRequest.api.name);
     return analysed;
-  }
-
-  private async rejectName(name: string | null | undefined, request: OperationRequest): Promise<Outcome> {
-    const message = name
-      ? `The document has no operation named "${name}".`
-      : 'The document has more than one operation: operationName must say which to run.';
-    return rejectOperation(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { request });
   }
 }
 
+function rejectName(name: string | null | undefined, operationRequest: OperationRequest): Outcome {
+  const message = name
+    ? `The document has no operation named "${name}".`
+    : 'The document has more than one operation: operationName must say which to run.';
+  return rejectOperation(new ProblemError('GRAPHQL_VALIDATION_FAILED', message), { operationRequest });
+}
+
 /** The response to an operation that was not admitted. @throws errors other than rejections. */
-function rejected(problem: unknown, analysed: Analysed): Outcome {
+function rejectNotAdmitted(problem: unknown, analysed: AnalysedOperation): Outcome {
   if (problem instanceof ProblemError) return rejectOperation(problem, analysed);
   throw problem;
 }
@@ -273,15 +272,16 @@ function rejected(problem: unknown, analysed: Analysed): Outcome {
  * Identifies the response to an event. Subscribers with the same document, operation name, variables, scopes and visible
  * rows share one response.
  */
-function resultKeyOf({ operation, request }: Admitted, sent: Variables): string {
+function resultKeyOf({ operation, operationRequest, sentVariables }: AdmittedOperation): string {
   const { document, name } = operation;
-  const { caller } = request;
-  const parts = [document.loc?.source.body ?? print(document), name, sent, [...caller.scopes], visibilityOf(caller)];
+  const { caller } = operationRequest;
+  const text = document.loc?.source.body ?? print(document);
+  const parts = [text, name, sentVariables, [...caller.scopes], visibilityOf(caller)];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
 /** @returns `undefined` if arguments are invalid, or if no index provides the sort order of a page. */
-function nestedOf(pages: Rewritten['pages'], variables: Variables): Nested | undefined {
+function nestedOf(pages: Rewritten['pages'], variables: CoercedVariables): Nested | undefined {
   try {
     return nestedPages(pages, variables);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Transaction } from '../database/database';
 import { tryLock } from '../database/writing';
 import type { ErrorCode } from '../errors/codes';
 import { badInput, ProblemError, type ProblemSummary, problemOf } from '../errors/errors';
-import type { Admitted } from './admission';
+import type { AdmittedOperation } from './admission';
 import { type Outcome, outcomeOf, rejectOperation } from './outcome';
 
 /** The request header with the idempotency key. */
@@ -83,17 +83,17 @@ export class IdempotentMutations {
   constructor(private readonly now: () => number) {}
 
   /** Returns the response stored under the request's key, or runs the mutation. */
-  async run(mutation: Admitted, execute: Execute): Promise<Outcome> {
-    const { request, analysis, stability } = mutation;
+  async run(mutation: AdmittedOperation, execute: Execute): Promise<Outcome> {
+    const { operationRequest, analysis, stability } = mutation;
     try {
       const claim = claimOf(mutation);
       // Charges the request here, since `@rateLimit` charges only if a field runs. No field runs for a replay, or for a
       // key that another request uses.
-      await request.meter.chargeOrThrow(analysis.countedFields);
+      await operationRequest.meter.chargeOrThrow(analysis.countedFields);
       const answered = await this.runOnce(claim, mutation, execute);
       if (answered.replayed)
         for (const { extensions } of answered.body.errors ?? [])
-          request.observer.onProblem(extensions as unknown as ProblemSummary);
+          operationRequest.observer.onProblem(extensions as unknown as ProblemSummary);
       return { status: 200, stability, ...answered };
     } catch (error) {
       return { ...rejectOperation(error, mutation), replayed: false };
@@ -101,12 +101,12 @@ export class IdempotentMutations {
   }
 
   /** @throws ProblemError `IDEMPOTENCY_IN_PROGRESS`, and the errors of {@link find}, {@link store} and `execute`. */
-  private async runOnce(claim: Claim, mutation: Admitted, execute: Execute): Promise<Answer> {
+  private async runOnce(claim: Claim, mutation: AdmittedOperation, execute: Execute): Promise<Answer> {
     const id = `${claim.caller}\n${claim.key}`;
     if (this.running.has(id)) throw new ProblemError('IDEMPOTENCY_IN_PROGRESS');
     this.running.add(id);
     const respond = (run: (transaction: Transaction) => Promise<Body>) =>
-      mutation.request.session.transaction(async (transaction): Promise<Answer> => {
+      mutation.operationRequest.session.transaction(async (transaction): Promise<Answer> => {
         // The transaction holds the lock until it ends.
         const isMine = await tryLock(transaction, { text: id });
         // Looks up the response even without the lock: the holder of the lock may have committed a response in the meantime.
@@ -153,8 +153,8 @@ export class IdempotentMutations {
 }
 
 /** @throws ProblemError `BAD_USER_INPUT` if the header is malformed, or the operation accepts no key. */
-function claimOf({ request, operation, analysis, variables }: Admitted): Claim {
-  const { header = '', operationId: prepared } = request.idempotency ?? {};
+function claimOf({ operationRequest, operation, analysis, variables }: AdmittedOperation): Claim {
+  const { header = '', operationId: prepared } = operationRequest.idempotency ?? {};
   const [, token, quoted] = IDEMPOTENCY_KEY_FORM.exec(header) ?? [];
   const key = token ?? quoted?.replace(/\\(.)/g, '$1');
   if (key === undefined) throw invalidKey(RULE);
@@ -166,7 +166,7 @@ function claimOf({ request, operation, analysis, variables }: Admitted): Claim {
   if (analysis.countedFields > 1)
     throw invalidKey(`is accepted only by mutations with one root field; this operation has ${analysis.countedFields}`);
   const text = prepared ?? print(operation.document);
-  return { caller: request.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
+  return { caller: operationRequest.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };
 }
 
 /** Thrown when the root field has failed, to roll back its changes. */
@@ -184,7 +184,7 @@ class Rejected extends Error {
  * @throws Rejected if the root field failed.
  * @throws the first internal error if there is any, so that no response is stored.
  */
-function bodyOf(result: ExecutionResult, mutation: Admitted): Body {
+function bodyOf(result: ExecutionResult, mutation: AdmittedOperation): Body {
   const problems = (result.errors ?? []).map((error) => ({ error, ...problemOf(error) }));
   const failed = problems.find(({ internal }) => internal);
   if (failed) throw failed.error.originalError ?? failed.error;

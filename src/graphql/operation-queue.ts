@@ -102,11 +102,11 @@ export class OperationQueue {
    * @throws Ended if the deadline ends first; ProblemError `RATE_LIMITED` if too many operations of the caller wait; the error
    * of `rejectionOf`.
    */
-  enter(requester: Requester, cost: number): Release | Promise<Release> {
+  enterCounted(requester: Requester, cost: number): Release | Promise<Release> {
     return cost <= CHEAP ? NOTHING_TO_RELEASE : this.enterBounded('counted', requester, cost);
   }
 
-  /** Like {@link enter}, for an operation that uses no quota. */
+  /** Like {@link enterCounted}, for an operation that uses no quota. */
   enterFree(requester: Requester, cost: number): Release | Promise<Release> {
     const allowance = this.allowances.memo(requester.callerId);
     if (cost > CHEAP_FREE || !allowance.isLeft) return this.enterBounded('free', requester, cost, allowance);
@@ -126,9 +126,9 @@ export class OperationQueue {
   /**
    * Waits until a document may be parsed and validated. Both block the event loop, so documents wait in a queue.
    * @param isKnown whether another request has read the document meanwhile.
-   * @throws as {@link enter}.
+   * @throws as {@link enterCounted}.
    */
-  enterToRead(requester: Requester, isKnown: () => boolean): Release | Promise<Release> {
+  enterDocument(requester: Requester, isKnown: () => boolean): Release | Promise<Release> {
     return this.enterBounded('document', requester, 0, undefined, isKnown);
   }
 
@@ -159,17 +159,17 @@ export class OperationQueue {
     mostWaiting = Infinity,
     isUnneeded = () => false,
   ): Release | Promise<Release> {
-    const name = `${kind} ${requester.callerId}`;
-    const queue = this.queues.get(name) ?? { running: 0, waiting: [], allowance };
-    if (!queue.waiting.length && this.mayStart(queue, cost)) return this.start(name, queue, cost);
+    const key = `${kind} ${requester.callerId}`;
+    const queue = this.queues.get(key) ?? { running: 0, waiting: [], allowance };
+    if (!queue.waiting.length && this.mayStart(queue, cost)) return this.start(key, queue, cost);
     if (queue.waiting.length >= mostWaiting) throw TOO_MANY_WAITING;
-    this.queues.set(name, queue);
-    return this.wait(requester, name, queue, cost, isUnneeded);
+    this.queues.set(key, queue);
+    return this.wait(requester, key, queue, cost, isUnneeded);
   }
 
   private wait(
     requester: Requester,
-    name: string,
+    key: string,
     queue: CallerQueue,
     cost: number,
     isUnneeded: () => boolean,
@@ -182,10 +182,10 @@ export class OperationQueue {
         start: () => {
           forgetDeadline();
           const rejection = this.options.rejectionOf?.(requester);
-          if (!rejection && !isUnneeded()) return resolve(this.start(name, queue, cost));
+          if (!rejection && !isUnneeded()) return resolve(this.start(key, queue, cost));
           if (rejection) reject(rejection);
           else resolve(NOTHING_TO_RELEASE);
-          this.forget(name, queue);
+          this.forgetIfEmpty(key, queue);
         },
       };
       queue.waiting.push(waiting);
@@ -193,28 +193,28 @@ export class OperationQueue {
       const forgetDeadline = deadline.onEnd(() => {
         const index = queue.waiting.indexOf(waiting);
         if (index >= 0) queue.waiting.splice(index, 1);
-        this.forget(name, queue);
+        this.forgetIfEmpty(key, queue);
         reject(deadline.reason);
       });
     });
   }
 
-  private start(name: string, queue: CallerQueue, cost: number): Release {
+  private start(key: string, queue: CallerQueue, cost: number): Release {
     if (this.startedNow === 0) this.endIteration();
     if (queue.allowance) {
       queue.allowance.spend(cost);
       this.startedNow += cost;
-      this.forget(name, queue);
+      this.forgetIfEmpty(key, queue);
       return NOTHING_TO_RELEASE;
     }
     this.startedNow = Infinity;
-    this.queues.set(name, queue);
+    this.queues.set(key, queue);
     queue.running += cost;
     this.running += cost;
     return () => {
       queue.running -= cost;
       this.running -= cost;
-      this.forget(name, queue);
+      this.forgetIfEmpty(key, queue);
       if (cost === 0) return;
       // The response is made and sent in this iteration, which may take as long as the start of an operation.
       if (this.startedNow === 0) this.endIteration();
@@ -238,7 +238,7 @@ export class OperationQueue {
   }
 
   private startNext(): void {
-    for (const [name, queue] of this.queues) {
+    for (const [key, queue] of this.queues) {
       if (this.isPaused || this.startedNow === Infinity) return;
       const [next] = queue.waiting;
       if (!next) continue;
@@ -248,8 +248,8 @@ export class OperationQueue {
       }
       queue.waiting.shift();
       // Moves the caller to the end of the round-robin.
-      this.queues.delete(name);
-      this.queues.set(name, queue);
+      this.queues.delete(key);
+      this.queues.set(key, queue);
       next.start();
     }
   }
@@ -270,8 +270,8 @@ export class OperationQueue {
     }, RETRY_MS).unref();
   }
 
-  private forget(name: string, queue: CallerQueue): void {
-    if (!queue.running && !queue.waiting.length) this.queues.delete(name);
+  private forgetIfEmpty(key: string, queue: CallerQueue): void {
+    if (!queue.running && !queue.waiting.length) this.queues.delete(key);
   }
 }
 

@@ -32,7 +32,7 @@ import {
   variablesWithoutNull,
 } from '../errors/inputs';
 import type { Scope } from './caller';
-import { GRAPHQL_API, type Variables } from './context';
+import { type CoercedVariables, GRAPHQL_API, NO_VARIABLES, type SentVariables } from './context';
 import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
 import { isCounted, requiredScope, type StabilityLevel, stabilityOf } from './directives';
 import { type Rewritten, rewrite, type Tables } from './leaves';
@@ -76,18 +76,18 @@ export class Operation implements OperationSource {
     return this.node.operation;
   }
 
-  /** The coerced variables (GraphQL, section 6.1.2); `undefined` if they are invalid. */
-  coerce(variables: Variables): Variables | undefined {
-    if (isDeeper(variables)) return undefined;
+  /** @returns `undefined` if the variables are invalid. */
+  coerce(sent: SentVariables): CoercedVariables | undefined {
+    if (isDeeper(sent)) return undefined;
     const definitions = this.node.variableDefinitions ?? [];
-    if (!definitions.length) return {};
-    const { coerced } = getVariableValues(this.schema, definitions, variables, { maxErrors: 1 });
+    if (!definitions.length) return NO_VARIABLES;
+    const { coerced } = getVariableValues(this.schema, definitions, sent, { maxErrors: 1 });
     if (!coerced || this.positioned.some((variable) => isMisplaced(variable, coerced))) return undefined;
     for (const { variable } of definitions) {
       const name = variable.name.value;
       if (coerced[name] === null && this.rejectsNull(name)) return undefined;
     }
-    return coerced;
+    return coerced as CoercedVariables;
   }
 
   private rejectsNull(variable: string): boolean {
@@ -100,7 +100,7 @@ export class Operation implements OperationSource {
    * @param coerced `undefined` if the variables are invalid.
    * @returns `undefined` if the analysis depends on invalid variables.
    */
-  analysisFor(coerced: Variables | undefined): Analysis | undefined {
+  analysisFor(coerced: CoercedVariables | undefined): Analysis | undefined {
     if (!coerced && this.conditions.length) return undefined;
     let key = '';
     for (const name of this.conditions) key += coerced?.[name] ? 1 : 0;
@@ -135,7 +135,7 @@ function positionedVariables({ schema, node, fragments }: OperationSource): Posi
   }));
 }
 
-function isMisplaced({ name, type, holders }: PositionedVariable, coerced: Variables): boolean {
+function isMisplaced({ name, type, holders }: PositionedVariable, coerced: SentVariables): boolean {
   for (const holder of holders) if (positionErrors(type, coerced[name], undefined, name, holder).length) return true;
   return false;
 }

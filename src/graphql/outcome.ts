@@ -21,7 +21,7 @@ export interface Outcome {
 
 /** The context of a response to an operation. */
 export interface ResponseContext {
-  readonly request: OperationRequest;
+  readonly operationRequest: OperationRequest;
   readonly stability?: StabilityLevel;
 }
 
@@ -36,9 +36,10 @@ interface Costs {
 /** The response to an executed operation. */
 export function outcomeOf(result: ExecutionResult, context: ResponseContext & Costs): Outcome {
   const body = responseBody(result, context);
-  const { status: limitStatus } = context.request.meter;
+  const { status: limitStatus } = context.operationRequest.meter;
   // REST reports the limits in headers.
-  if (limitStatus && context.request.api.name === 'graphql') body.extensions = { cost: costOf(context, limitStatus) };
+  if (limitStatus && context.operationRequest.api.name === 'graphql')
+    body.extensions = { cost: costOf(context, limitStatus) };
   return { status: 200, body, stability: context.stability };
 }
 
@@ -46,16 +47,16 @@ export function outcomeOf(result: ExecutionResult, context: ResponseContext & Co
  * Reports the errors to the observer. @returns the body of a response or of an event, without the cost. {@link outcomeOf} adds the cost to responses. Events report no cost,
  * since a subscription is charged when it starts.
  */
-export function responseBody({ errors, data }: ExecutionResult, { request }: ResponseContext): Body {
-  return errors ? { errors: errors.map((error) => present(error, request)), data } : { data };
+export function responseBody({ errors, data }: ExecutionResult, { operationRequest }: ResponseContext): Body {
+  return errors ? { errors: errors.map((error) => present(error, operationRequest)), data } : { data };
 }
 
 /** Reports the error to the observer. @returns the response to a rejected operation: no data, and the status of the error. */
-export function rejectOperation(error: unknown, { request, stability }: ResponseContext): Outcome {
-  const problem = report(error, request);
+export function rejectOperation(error: unknown, { operationRequest, stability }: ResponseContext): Outcome {
+  const problem = report(error, operationRequest);
   return {
     status: problem.status,
-    body: { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.requestId) }] },
+    body: { errors: [{ message: problem.message, extensions: extensionsOf(problem, operationRequest.requestId) }] },
     stability,
   };
 }
@@ -90,8 +91,8 @@ function errorSize({ message, path }: GraphQLError): number {
 }
 
 /** Reports the errors to the observer. @returns the response to a document that may not run, with the status of its first error. */
-export function rejectDocument(faults: readonly GraphQLError[], request: OperationRequest): Outcome {
-  const errors = faults.map((fault) => present(fault, request));
+export function rejectDocument(faults: readonly GraphQLError[], operationRequest: OperationRequest): Outcome {
+  const errors = faults.map((fault) => present(fault, operationRequest));
   return { status: Number(errors[0]?.extensions?.status), body: { errors } };
 }
 
@@ -117,14 +118,14 @@ function costOf({ analysis, cost }: Costs, { windows: [minute, day] }: LimitStat
   };
 }
 
-function present(error: GraphQLError, request: OperationRequest): GraphQLFormattedError {
-  const problem = report(error, request);
+function present(error: GraphQLError, operationRequest: OperationRequest): GraphQLFormattedError {
+  const problem = report(error, operationRequest);
   const { locations, path } = error;
   return {
     message: problem.message,
     ...(locations && { locations }),
     ...(path && { path }),
-    extensions: extensionsOf(problem, request.requestId),
+    extensions: extensionsOf(problem, operationRequest.requestId),
   };
 }
 

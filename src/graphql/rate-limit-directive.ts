@@ -55,8 +55,8 @@ export function enforceRateLimits(schema: GraphQLSchema): GraphQLSchema {
       const after =
         (resolver: Resolver): Resolver =>
         async (source, args, context, info) => {
-          const { request, countedFields } = context;
-          await limit(undefined, {}, { meter: request.meter, countedFields }, NO_INFO);
+          const { operationRequest, countedFields } = context;
+          await limit(undefined, {}, { meter: operationRequest.meter, countedFields }, NO_INFO);
           return resolver(source, args, context, info);
         };
       return subscribe ? { ...field, resolve, subscribe: after(subscribe) } : { ...field, resolve: after(resolve) };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode, print } from 'graphql';
 import { ProblemError } from '../errors/errors';
-import type { Variables } from './context';
+import type { CoercedVariables } from './context';
 import { type CostLimits, requireCost } from './cost';
 import { type DocumentLimits, Documents, hashOf, type TrustedList } from './documents';
 import { Operation } from './operation';
@@ -106,8 +106,8 @@ function checked({ id, name, type, body }: Listed, { schema, limits, costs }: Bo
 }
 
 /** Variables with the value 0. They request the shortest pages, for which the estimated cost is lowest. */
-function leastVariables({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
-  return Object.fromEntries(variableDefinitions.map(({ variable }) => [variable.name.value, 0]));
+function leastVariables({ variableDefinitions = [] }: OperationDefinitionNode): CoercedVariables {
+  return Object.fromEntries(variableDefinitions.map(({ variable }) => [variable.name.value, 0])) as CoercedVariables;
 }
 
 function withoutLayout({ definitions }: DocumentNode): string {

@@ -10,8 +10,8 @@ import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { type Parameters, parametersInUrl } from './graphql-parameters';
 import { acceptJsonBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
+import type { CreateGraphQLRequest } from './operation-request';
 import type { Page } from './portal';
-import type { StartGraphQLOperation } from './start-operation';
 import { GRAPHQL_PATH } from './urls';
 
 const NOT_ACCEPTABLE = `Responses are application/json or application/graphql-response+json. ${SUBSCRIPTIONS}`;
@@ -22,7 +22,7 @@ export interface GraphQLRouteOptions {
   /** The page that a browser gets at `/graphql`. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
-  readonly startGraphQLOperation: StartGraphQLOperation;
+  readonly createGraphQLRequest: CreateGraphQLRequest;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface GraphQLRouteOptions {
  * Server handles every operation over HTTP.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, documents, websockets, sandbox, startGraphQLOperation } = options;
+  const { apollo, documents, websockets, sandbox, createGraphQLRequest } = options;
   acceptJsonBodies(app);
   // An HTML form on any site can send a `text/plain` body. The body is accepted as text, so that Apollo's CSRF prevention
   // rejects the request.
@@ -50,7 +50,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     }
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asApolloReads(request, named),
-      context: async () => startGraphQLOperation(request),
+      context: async () => createGraphQLRequest(request),
     });
     // Only @defer and @stream produce responses in several parts, and the schema has neither directive.
     if (body.kind === 'chunked') throw new Error('Apollo responds in parts');

@@ -34,16 +34,16 @@ import { UPGRADE_OPTIONS } from './live/upgrades';
 import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
 import { metricsRoute } from './metrics-route';
+import { graphQLRequestCreator, type OperationRequestOptions, operationRequestCreator } from './operation-request';
 import { paceRejections } from './pacing';
 import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
 import { REQUEST_STATE } from './request-state';
 import type { RequestsInProgress } from './requests-in-progress';
 import { limitUnsent, sendResponses } from './send-responses';
-import { graphQLOperationStarter, operationStarter, type StartOptions } from './start-operation';
 import { MAX_URL_LENGTH, routableUrl } from './urls';
 
-export interface ServerOptions extends Identification, StartOptions {
+export interface ServerOptions extends Identification, OperationRequestOptions {
   readonly executor: Executor;
   readonly documents: Documents;
   /** The routes of the REST interface. */
@@ -227,21 +227,21 @@ async function routesOf(
   options: ServerOptions,
 ): Promise<Install> {
   const { executor, documents, live, requests, accessLog, routes, portal, exposition } = options;
-  const startOperation = operationStarter(options);
-  const startGraphQLOperation = graphQLOperationStarter(startOperation);
+  const createOperationRequest = operationRequestCreator(options);
+  const createGraphQLRequest = graphQLRequestCreator(createOperationRequest);
   const apollo = await createApollo(executor, documents);
-  const websockets = new WebSockets(server, { ...options, startGraphQLOperation });
+  const websockets = new WebSockets(server, { ...options, createGraphQLRequest });
   return async (app) => {
     await app.register(graphqlRoute, {
       apollo,
       documents,
       websockets,
-      startGraphQLOperation,
+      createGraphQLRequest,
       sandbox: portal.sandbox,
     });
-    await app.register(streamRoute, { live, requests, accessLog, startGraphQLOperation });
+    await app.register(streamRoute, { live, requests, accessLog, createGraphQLRequest });
     ignoreBodies(app);
-    registerRoutes(app, { executor, routes, startOperation });
+    registerRoutes(app, { executor, routes, createOperationRequest });
     methods.answerOptions(app);
     await app.register(portal.routes);
     await app.register(health, options);

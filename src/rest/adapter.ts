@@ -13,11 +13,11 @@ import { JSON_TYPE, sendResult } from './response';
 import { type Deprecation, documentationOf, filler } from './rest-route';
 
 /**
- * Starts an operation: creates the request that the executor takes, and records the operation for the log.
- * @param request an HTTP request, or an operation over WebSocket.
+ * Creates the executor's request for an operation. Attaches an observer of the operation to the incoming request, for the log.
+ * @param incoming an HTTP request, or an operation over WebSocket.
  */
-export type StartOperation<Incoming = FastifyRequest> = (
-  request: Incoming,
+export type CreateOperationRequest<Incoming = FastifyRequest> = (
+  incoming: Incoming,
   api: Api,
   idempotency: IdempotencyRequest | undefined,
   precondition: Precondition | undefined,
@@ -26,7 +26,7 @@ export type StartOperation<Incoming = FastifyRequest> = (
 export interface RestOptions {
   readonly executor: Executor;
   readonly routes: readonly PreparedRoute[];
-  readonly startOperation: StartOperation;
+  readonly createOperationRequest: CreateOperationRequest;
 }
 
 /**
@@ -77,7 +77,7 @@ function requireJsonAccepted(accept: string | undefined): void {
 
 /** Runs the operation of a route and sends its response. Errors are thrown, or reject the promise. */
 function run(
-  { executor, startOperation }: RestOptions,
+  { executor, createOperationRequest }: RestOptions,
   route: PreparedRoute,
   request: RestRequest,
   reply: FastifyReply,
@@ -86,10 +86,10 @@ function run(
   const variables = variablesOf(route, request);
   const key = route.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operationId: route.id };
-  const contextIn = (session: Session) => new Context(operation, { countedFields: 0 }, session);
+  const contextIn = (session: Session) => new Context(operationRequest, { countedFields: 0 }, session);
   const precondition = route.isConditional ? preconditionOf(request.headers, route, contextIn) : undefined;
-  const operation = startOperation(request, REST_API, idempotency, precondition);
-  return executor.run(route.document, null, variables, operation).then((outcome) => {
+  const operationRequest = createOperationRequest(request, REST_API, idempotency, precondition);
+  return executor.run(route.document, null, variables, operationRequest).then((outcome) => {
     if (outcome.replayed) reply.headers(REPLAYED);
     return sendResult(route, outcome.body, request, reply);
   });

@@ -3,7 +3,7 @@ import { coerceInputValue, type GraphQLInputType, getNamedType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail, type Fault } from '../errors/errors';
 import { dependsOnPosition, faultsOf, MISSING, notOfForm, typeErrors } from '../errors/inputs';
-import type { Variables } from '../graphql/context';
+import type { CoercedVariables } from '../graphql/context';
 import type { Body, Input } from './inputs';
 import type { PreparedRoute } from './prepared-route';
 import { jsonHint } from './scalar-formats';
@@ -21,7 +21,7 @@ const MAX_DETAILS = 100;
  * Builds the variables of an operation's document from a request. Each value is coerced to its type.
  * @throws ProblemError `BAD_USER_INPUT` that lists every invalid input.
  */
-export function variablesOf({ inputs, identity }: PreparedRoute, request: RestRequest): Variables {
+export function variablesOf({ inputs, identity }: PreparedRoute, request: RestRequest): CoercedVariables {
   const { path, query, body, fallbacks } = inputs;
   const reading = new Reading();
   for (const [variable, value] of fallbacks) reading.variables[variable] = value;
@@ -33,7 +33,7 @@ export function variablesOf({ inputs, identity }: PreparedRoute, request: RestRe
     else reading.addFault('body', notOfForm('a JSON object'));
   }
   if (reading.details.length) throw badInput(...reading.details.slice(0, MAX_DETAILS));
-  return reading.variables;
+  return reading.variables as CoercedVariables;
 }
 
 /** The variables read from a request so far, and the errors found. */

@@ -11,7 +11,7 @@ const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve))
 /** Queues an operation. When it starts, its name is added to `started`. The first letter of the name is the caller. */
 function operation(queue: OperationQueue, started: string[], name: string, cost = EXPENSIVE, ms = 10_000) {
   const requester = { callerId: name.slice(0, 1), deadline: new Deadline(ms) };
-  return Promise.resolve(queue.enter(requester, cost)).then((leave) => {
+  return Promise.resolve(queue.enterCounted(requester, cost)).then((leave) => {
     started.push(name);
     return leave;
   });
@@ -38,7 +38,7 @@ test('a cheap operation starts at once, even if expensive operations wait', asyn
   const queue = new OperationQueue();
   const started: string[] = [];
   const expensive = Array.from({ length: 5 }, (_, i) => operation(queue, started, `a${i}`));
-  const leave = queue.enter({ callerId: 'a', deadline: new Deadline(1000) }, 100);
+  const leave = queue.enterCounted({ callerId: 'a', deadline: new Deadline(1000) }, 100);
   expect(typeof leave).toBe('function');
   await finish(expensive);
 });
@@ -95,7 +95,7 @@ test('an operation stops waiting at its deadline, and the operations behind it s
 test('at most one document is parsed in each iteration of the event loop', async () => {
   const queue = new OperationQueue();
   const work = { callerId: 'a', deadline: new Deadline(1000) };
-  const [first, second] = [queue.enterToRead(work, isKnown), queue.enterToRead(work, isKnown)];
+  const [first, second] = [queue.enterDocument(work, isKnown), queue.enterDocument(work, isKnown)];
   expect([typeof first, typeof second]).toEqual(['function', 'object']);
   (first as Release)();
   (await second)();
@@ -104,7 +104,7 @@ test('at most one document is parsed in each iteration of the event loop', async
 test('after a document that blocks the event loop, the next document is parsed only after a pause of the same length', async () => {
   const queue = new OperationQueue();
   const work = { callerId: 'a', deadline: new Deadline(1000) };
-  const [first, second] = [queue.enterToRead(work, isKnown), queue.enterToRead(work, isKnown)];
+  const [first, second] = [queue.enterDocument(work, isKnown), queue.enterDocument(work, isKnown)];
   (first as Release)();
   const blockedUntil = performance.now() + 50;
   while (performance.now() < blockedUntil);
@@ -116,7 +116,7 @@ test('requests that wait for a document go on together as soon as it is known', 
   const queue = new OperationQueue();
   const work = { callerId: 'a', deadline: new Deadline(1000) };
   let known = false;
-  const entered = Array.from({ length: 50 }, () => queue.enterToRead(work, () => known));
+  const entered = Array.from({ length: 50 }, () => queue.enterDocument(work, () => known));
   (entered[0] as Release)();
   known = true;
   const started = performance.now();
@@ -133,7 +133,7 @@ test('the places that a caller may wait in are those that others leave free, and
     let rejected = 0;
     for (let i = 0; i < count; i++) {
       try {
-        void queue.enter({ callerId, deadline: new Deadline(1_000) }, 30_000);
+        void queue.enterCounted({ callerId, deadline: new Deadline(1_000) }, 30_000);
       } catch (error) {
         expect(error).toMatchObject({ code: 'RATE_LIMITED' });
         rejected++;
@@ -171,7 +171,7 @@ describe('uncounted work', () => {
     await nextIteration();
     const before = greedy;
     await Promise.all(enterAll(queue, 'b', 4, 250));
-    await queue.enter({ callerId: 'b', deadline: new Deadline(5_000) }, EXPENSIVE);
+    await queue.enterCounted({ callerId: 'b', deadline: new Deadline(5_000) }, EXPENSIVE);
     // Both callers start work in turn. Counted instead of measured, since a busy machine delays both.
     expect(greedy - before).toBeLessThan(8);
   });

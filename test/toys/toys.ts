@@ -204,12 +204,16 @@ class ToyResolver {
   @RequiresScope('WRITE')
   @Errors('BAD_USER_INPUT', 'NOT_FOUND', 'TOY_BROKEN')
   @Mutation(() => Toy, nullable('Changes a toy. If the toy is broken, only `broken` can be changed.'))
-  updateToy(@IdOf('toy') id: bigint, @Input(ToyUpdate) input: ToyUpdate, @Ctx() { session, request }: Context) {
+  updateToy(
+    @IdOf('toy') id: bigint,
+    @Input(ToyUpdate) input: ToyUpdate,
+    @Ctx() { session, operationRequest }: Context,
+  ) {
     const { name, broken } = checkInput(ToyUpdate, input);
     return session.transaction(async (tx) => {
       const before = await lockRow(tx, LOCK, id);
       if (!before) throw notFound('Toy', id);
-      await requireUnchanged(tx, request.precondition, `Toy ${id}`, () => before);
+      await requireUnchanged(tx, operationRequest.precondition, `Toy ${id}`, () => before);
       if (before.broken && name !== undefined)
         throw new ExpectedError('TOY_BROKEN', ERRORS.TOY_BROKEN.status, `Toy ${id} is broken.`);
       const [toy] = await tx.write<ToyRow>(UPDATE, [id, name ?? null, broken ?? null]);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
-import type { OperationRequest, Variables } from '../../graphql/context';
+import type { OperationRequest, SentVariables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
 import { type Outcome, rejectDocument, rejectOperation } from '../../graphql/outcome';
@@ -64,27 +64,32 @@ export class LiveOperations {
    * @param credential the API key that the client sent with the operation.
    * @throws ProblemError if the parameters are malformed.
    */
-  async run(sent: unknown, request: OperationRequest, credential: Credential | undefined): Promise<LiveResult> {
+  async run(
+    sent: unknown,
+    operationRequest: OperationRequest,
+    credential: Credential | undefined,
+  ): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
-    if (this.isClosing) return rejectOperation(aboutToEnd(), { request });
-    const release = this.operations.take(request.caller);
-    if (!release) return rejectOperation(tooMany(this.operations.most), { request });
+    if (this.isClosing) return rejectOperation(aboutToEnd(), { operationRequest });
+    const release = this.operations.take(operationRequest.caller);
+    if (!release) return rejectOperation(tooMany(this.operations.most), { operationRequest });
     let result: LiveResult | undefined;
     try {
-      if (!documents.has(query)) await documents.waitToRead(query, request.session.requester, request.meter);
+      if (!documents.has(query))
+        await documents.waitToRead(query, operationRequest.session.requester, operationRequest.meter);
       const document = documents.read(query);
-      if (!('kind' in document)) return rejectDocument(document, request);
-      const rejection = documents.rejectionOf(document, request.caller);
-      if (rejection) return rejectDocument([rejection], request);
+      if (!('kind' in document)) return rejectDocument(document, operationRequest);
+      const rejection = documents.rejectionOf(document, operationRequest.caller);
+      if (rejection) return rejectDocument([rejection], operationRequest);
       if (executor.kindOf(document, operationName) === 'subscription') {
-        result = await executor.subscribe(document, operationName, variables ?? {}, request, (ended) => {
+        result = await executor.subscribe(document, operationName, variables ?? {}, operationRequest, (ended) => {
           this.running.delete(ended);
           release();
         });
         if (result instanceof RunningSubscription) this.running.set(result, credential);
       } else {
-        result = await executor.run(document, operationName, variables ?? {}, request);
+        result = await executor.run(document, operationName, variables ?? {}, operationRequest);
       }
       return result;
     } finally {
@@ -197,5 +202,5 @@ function readParameters(sent: unknown, documents: Documents) {
   if (operationName != null && typeof operationName !== 'string') throw malformed('operationName must be a string');
   if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
     throw malformed('variables must be a JSON object');
-  return { query, operationName, variables: variables as Variables | null | undefined };
+  return { query, operationName, variables: variables as SentVariables | null | undefined };
 }

@@ -13,9 +13,9 @@ import { responseType } from '../graphql-media-types';
 import { type Parameters, parametersInUrl } from '../graphql-parameters';
 import { presentedKey } from '../identification';
 import { acceptJsonBodies } from '../json-body';
+import type { CreateGraphQLRequest } from '../operation-request';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { chunksOf } from '../send-responses';
-import type { StartGraphQLOperation } from '../start-operation';
 import type { UnsentResponse } from '../unsent-responses';
 import { STREAM_PATH } from '../urls';
 import type { Credential, LiveOperations } from './live-operations';
@@ -30,7 +30,7 @@ export interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;
-  readonly startGraphQLOperation: StartGraphQLOperation;
+  readonly createGraphQLRequest: CreateGraphQLRequest;
 }
 
 /**
@@ -40,7 +40,7 @@ export interface StreamRouteOptions {
  */
 export async function streamRoute(
   app: FastifyInstance,
-  { live, requests, accessLog, startGraphQLOperation }: StreamRouteOptions,
+  { live, requests, accessLog, createGraphQLRequest }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
   const open = new Set<EventStream>();
@@ -52,7 +52,7 @@ export async function streamRoute(
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const sent = request.method === 'GET' ? parametersInUrl(request.query as Parameters) : request.body;
-    const result = await live.run(sent, startGraphQLOperation(request), credentialOf(request));
+    const result = await live.run(sent, createGraphQLRequest(request), credentialOf(request));
     reply.headers(headersOf(result));
     if (!(result instanceof RunningSubscription) && isHttpError(result.status)) {
       if (result.status === 405) reply.header('allow', 'POST');

@@ -22,8 +22,8 @@ import { type AccessLog, isBanned } from '../access-log';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { type Keys, presentedKey, Rejection, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
+import type { CreateGraphQLRequest, Incoming } from '../operation-request';
 import type { RequestsInProgress } from '../requests-in-progress';
-import type { Incoming, StartGraphQLOperation } from '../start-operation';
 import { type ConnectionOperation, GraphQLConnection, INIT_MS, type Params } from './graphql-connection';
 import { aboutToEnd, type LiveOperations, type LiveResult, SlotsPerCaller, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
@@ -70,7 +70,7 @@ export interface WebSocketsOptions {
   readonly corsOrigins?: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  readonly startGraphQLOperation: StartGraphQLOperation;
+  readonly createGraphQLRequest: CreateGraphQLRequest;
 }
 
 /** The longest time that Node's timers can wait. */
@@ -295,7 +295,7 @@ export class WebSockets {
     operation: ConnectionOperation,
     rejection: ProblemError | undefined,
   ): Promise<LiveResult> {
-    const { limits, accessLog, requests, startGraphQLOperation } = this.options;
+    const { limits, accessLog, requests, createGraphQLRequest } = this.options;
     const { deadline } = operation;
     const started = performance.now();
     let { caller } = client;
@@ -313,27 +313,31 @@ export class WebSockets {
     const meter = new Meter(limits, caller);
     if (ban) meter.reject(ban);
     const incoming: Incoming = { id: randomUUID(), caller, meter, deadline };
-    const request = startGraphQLOperation(incoming);
+    const operationRequest = createGraphQLRequest(incoming);
     let result: LiveResult;
     try {
       if (problem) throw problem;
       const { key, address } = client;
-      result = await this.options.live.run(payload, request, key === undefined ? key : { key, address: address.id });
+      result = await this.options.live.run(
+        payload,
+        operationRequest,
+        key === undefined ? key : { key, address: address.id },
+      );
     } catch (error) {
-      result = rejectOperation(error, { request });
+      result = rejectOperation(error, { operationRequest });
     } finally {
       deadline.end();
     }
     if (!rejection && !(result instanceof RunningSubscription) && result.status < 500) {
-      const limited = limitError(await request.meter.charge('counted'));
-      if (limited && result.status !== 429) result = rejectOperation(limited, { request });
+      const limited = limitError(await operationRequest.meter.charge('counted'));
+      if (limited && result.status !== 429) result = rejectOperation(limited, { operationRequest });
     }
     if (!(result instanceof RunningSubscription)) {
       const isMutation = incoming.observation?.kind === 'mutation';
       const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller);
       if (unread) {
         requests.rejected += 1;
-        result = rejectOperation(unread, { request });
+        result = rejectOperation(unread, { operationRequest });
       }
       if (!operation.isOver) operation.reserved = requests.unsent.hold(caller, client.connection, sizeOf(result.body));
     }
@@ -343,7 +347,7 @@ export class WebSockets {
     const status = operation.isOver || result instanceof RunningSubscription ? 200 : result.status;
     const told = { operation: label, operationName, status, code: worst?.code, ms: performance.now() - started };
     const entry = { requestId: incoming.id, method: 'WEBSOCKET', caller: caller.id, ...told };
-    accessLog.record(entry, isBanned(status, request.meter), worst && { ...worst, interface: 'graphql' });
+    accessLog.record(entry, isBanned(status, operationRequest.meter), worst && { ...worst, interface: 'graphql' });
     return result;
   }
 

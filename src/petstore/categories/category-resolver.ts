@@ -58,10 +58,10 @@ export class CategoryResolver {
     @IdOf('category') id: bigint,
     @Input(CategoryUpdate) input: CategoryUpdate,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
     @Selected() selection: FieldSelection,
   ) {
-    return this.categories.update(session, id, input, conditionOf(request, ifVersion), selection);
+    return this.categories.update(session, id, input, conditionOf(operationRequest, ifVersion), selection);
   }
 
   @Weighs(WEIGHTS.change)
@@ -72,8 +72,8 @@ export class CategoryResolver {
   deleteCategory(
     @IdOf('category') id: bigint,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
   ) {
-    return this.categories.delete(session, id, conditionOf(request, ifVersion));
+    return this.categories.delete(session, id, conditionOf(operationRequest, ifVersion));
   }
 }

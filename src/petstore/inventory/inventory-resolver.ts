@@ -45,10 +45,10 @@ export class InventoryResolver {
     @IdOf('pet', 'petId') petId: bigint,
     @Input(InventoryUpdate, 'The new stock.') input: InventoryUpdate,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
     @Selected() selection: FieldSelection,
   ) {
-    return this.stock.set(session, petId, input, conditionOf(request, ifVersion), selection);
+    return this.stock.set(session, petId, input, conditionOf(operationRequest, ifVersion), selection);
   }
 
   @Weighs(WEIGHTS.change)
@@ -80,8 +80,8 @@ export class InventoryResolver {
   removeInventory(
     @IdOf('pet', 'petId') petId: bigint,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
   ) {
-    return this.stock.remove(session, petId, conditionOf(request, ifVersion));
+    return this.stock.remove(session, petId, conditionOf(operationRequest, ifVersion));
   }
 }

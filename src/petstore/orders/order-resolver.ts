@@ -49,11 +49,11 @@ export class OrderResolver {
   )
   placeOrder(
     @Input(NewOrder, 'The order to place.') input: NewOrder,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
     @Selected() selection: FieldSelection,
   ) {
-    if (input.complete) requireScope(request.caller, 'WRITE');
-    return this.orders.place(session, input, request.caller.user ?? null, selection);
+    if (input.complete) requireScope(operationRequest.caller, 'WRITE');
+    return this.orders.place(session, input, operationRequest.caller.user ?? null, selection);
   }
 
   @Weighs(WEIGHTS.change)
@@ -78,11 +78,11 @@ export class OrderResolver {
     @IdOf('order') id: bigint,
     @Input(OrderUpdate) input: OrderUpdate,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
     @Selected() selection: FieldSelection,
   ) {
-    if (input.complete !== undefined) requireScope(request.caller, 'WRITE');
-    return this.orders.update(session, id, input, conditionOf(request, ifVersion), selection);
+    if (input.complete !== undefined) requireScope(operationRequest.caller, 'WRITE');
+    return this.orders.update(session, id, input, conditionOf(operationRequest, ifVersion), selection);
   }
 
   @Weighs(WEIGHTS.change)
@@ -98,10 +98,10 @@ export class OrderResolver {
   cancelOrder(
     @IdOf('order') id: bigint,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
   ) {
-    return this.orders.cancel(session, id, conditionOf(request, ifVersion), (order) => {
-      if (order.complete) requireScope(request.caller, 'WRITE');
+    return this.orders.cancel(session, id, conditionOf(operationRequest, ifVersion), (order) => {
+      if (order.complete) requireScope(operationRequest.caller, 'WRITE');
     });
   }
 }

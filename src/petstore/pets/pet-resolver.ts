@@ -54,10 +54,10 @@ export class PetResolver {
     @IdOf('pet') id: bigint,
     @Input(PetUpdate) input: PetUpdate,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
     @Selected() selection: FieldSelection,
   ) {
-    return this.pets.update(session, id, input, conditionOf(request, ifVersion), selection);
+    return this.pets.update(session, id, input, conditionOf(operationRequest, ifVersion), selection);
   }
 
   @Weighs(WEIGHTS.change)
@@ -71,8 +71,8 @@ export class PetResolver {
   deletePet(
     @IdOf('pet') id: bigint,
     @IfVersion() ifVersion: string | null | undefined,
-    @Ctx() { session, request }: Context,
+    @Ctx() { session, operationRequest }: Context,
   ) {
-    return this.pets.delete(session, id, conditionOf(request, ifVersion));
+    return this.pets.delete(session, id, conditionOf(operationRequest, ifVersion));
   }
 }

@@ -5,7 +5,7 @@ import { type Caller, visibilityOf } from '../graphql/caller';
 import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import type { Meter } from '../rate-limit/meter';
-import type { StartOperation } from '../rest/adapter';
+import type { CreateOperationRequest } from '../rest/adapter';
 import { Observation } from './access-log';
 import type { ErrorLog } from './error-log';
 
@@ -21,15 +21,18 @@ export interface Incoming {
   observation?: Observation;
 }
 
-export interface StartOptions {
+export interface OperationRequestOptions {
   readonly database: Database;
   readonly errorLog: ErrorLog;
   /** Maximum size in bytes of the rows of one SQL statement that reads a caller's selection. */
   readonly maxStatementBytes: number;
 }
 
-/** Creates the request that the executor takes, and records the operation for the log. */
-export function operationStarter({ database, errorLog, maxStatementBytes }: StartOptions): StartOperation<Incoming> {
+export function operationRequestCreator({
+  database,
+  errorLog,
+  maxStatementBytes,
+}: OperationRequestOptions): CreateOperationRequest<Incoming> {
   return (incoming, api, idempotency, precondition) => {
     const { id: requestId, caller, meter, deadline, method } = incoming;
     const isSafe = method === 'GET' || method === 'HEAD';
@@ -48,12 +51,17 @@ export function operationStarter({ database, errorLog, maxStatementBytes }: Star
   };
 }
 
-/** Starts an operation of the GraphQL interface. */
-export type StartGraphQLOperation = (incoming: Incoming) => OperationRequest;
+/** Creates the executor's request for an operation of the GraphQL interface. */
+export type CreateGraphQLRequest = (incoming: Incoming) => OperationRequest;
 
-export function graphQLOperationStarter(start: StartOperation<Incoming>): StartGraphQLOperation {
+export function graphQLRequestCreator(createOperationRequest: CreateOperationRequest<Incoming>): CreateGraphQLRequest {
   return (incoming) => {
     const key = incoming.headers?.[IDEMPOTENCY_KEY];
-    return start(incoming, GRAPHQL_API, key === undefined ? undefined : { header: String(key) }, undefined);
+    return createOperationRequest(
+      incoming,
+      GRAPHQL_API,
+      key === undefined ? undefined : { header: String(key) },
+      undefined,
+    );
   };
 }
