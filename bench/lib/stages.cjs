@@ -67,7 +67,7 @@ switchable('limiter', MemoryStore.prototype, 'take', repeated());
 switchable(
   'key lookup',
   KeyCache.prototype,
-  'recognise',
+  'authenticate',
   repeated((found) => !(found instanceof Promise)),
 );
 switchable('access log and metrics', AccessLog.prototype, 'logResponse', () => () => undefined);

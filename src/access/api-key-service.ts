@@ -287,7 +287,7 @@ const LIST = tagOf('apiKeys');
 /** The last millisecond of the year 9999. */
 const LATEST = 253402300799999;
 
-export interface KeyPage {
+interface KeyPage {
   readonly first?: number | null;
   readonly after?: string | null;
   /** A part of the name, ignoring case, or the beginning of the id. */

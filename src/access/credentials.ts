@@ -1,5 +1,5 @@
 import type { Caller } from '../graphql/caller';
-import { type Keys, type Origin, Rejection } from '../http/identification';
+import { KeyRejection, type KeySource, type Keys } from '../http/identification';
 import type { Limiter } from '../rate-limit/limiter';
 import type { LookUps } from '../rate-limit/look-ups';
 import { PLANS } from '../rate-limit/plans';
@@ -18,21 +18,21 @@ export class Credentials implements Keys {
     private readonly now: () => number,
   ) {}
 
-  recognise(presented: string, origin: Origin): Caller | Rejection | Promise<Caller | Rejection> {
-    return isToken(presented) ? this.recogniseToken(presented, origin) : this.keys.recognise(presented, origin);
+  authenticate(presented: string, source: KeySource): Caller | KeyRejection | Promise<Caller | KeyRejection> {
+    return isToken(presented) ? this.authenticateToken(presented, source) : this.keys.authenticate(presented, source);
   }
 
-  private recogniseToken(token: string, origin: Origin): Caller | Rejection | Promise<Caller | Rejection> {
-    const { connection, address, deadline } = origin;
-    const latest = connection && this.latest.get(connection);
+  private authenticateToken(token: string, source: KeySource): Caller | KeyRejection | Promise<Caller | KeyRejection> {
+    const { socket, address, deadline } = source;
+    const latest = socket && this.latest.get(socket);
     if (latest?.token === token && latest.user.address === address && latest.user.expiresAt > this.now())
       return latest.user;
     const known = this.tokens.known(token);
-    if (known) return this.remember(token, origin, known);
-    origin.beforeLookUp?.(address);
+    if (known) return this.remember(token, source, known);
+    source.beforeLookUp?.(address);
     return this.lookUps.run(address, deadline, async () => {
       try {
-        return this.remember(token, origin, await this.tokens.verify(token));
+        return this.remember(token, source, await this.tokens.verify(token));
       } catch (error) {
         // Unknown key ids must not make free requests. A caller with no quota left is not charged, since that would be a step
         // towards a ban.
@@ -44,10 +44,10 @@ export class Credentials implements Keys {
     });
   }
 
-  private remember(token: string, { connection, address }: Origin, known: User | Rejection): User | Rejection {
-    if (known instanceof Rejection) return known;
+  private remember(token: string, { socket, address }: KeySource, known: User | KeyRejection): User | KeyRejection {
+    if (known instanceof KeyRejection) return known;
     const user = { ...known, address };
-    if (connection) this.latest.set(connection, { token, user });
+    if (socket) this.latest.set(socket, { token, user });
     return user;
   }
 }

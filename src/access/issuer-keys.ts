@@ -14,7 +14,7 @@ const OUT_OF_REACH = new ProblemError(
   "The signing keys of the tokens' issuer cannot be read at the moment. Try again shortly.",
 );
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   /** The expected `iss` of tokens. */
   readonly issuer: string;
   /** Where the keys are. By default, the issuer's discovery document says it (OpenID Connect Discovery 1.0, section 4). */

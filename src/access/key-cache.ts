@@ -4,7 +4,7 @@ import { Deadline, Ended } from '../database/deadline';
 import { failureOf } from '../database/failures';
 import { statement } from '../database/statement';
 import { ProblemError } from '../errors/errors';
-import { type Keys, type Origin, Rejection } from '../http/identification';
+import { KeyRejection, type KeySource, type Keys } from '../http/identification';
 import type { LookUps } from '../rate-limit/look-ups';
 import { type Account, keyCaller, type StoredKey } from './account';
 import { hasEnded, isSame, parseKey, type StoredSecrets, validUntil } from './key-format';
@@ -18,11 +18,11 @@ const CACHED_MS = 5_000;
 const LAST_USE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
-const NO_KEY = new Rejection(
+const NO_KEY = new KeyRejection(
   'Not an API key: send ps_<id>_<secret> as X-API-Key, or as Authorization: Bearer ps_<id>_<secret>.',
 );
 /** Neither the text nor the time taken reveals whether a key with this id exists. */
-const UNKNOWN_KEY = new Rejection('The API key is unknown, or its secret is wrong.');
+const UNKNOWN_KEY = new KeyRejection('The API key is unknown, or its secret is wrong.');
 /** One instance for all requests, since a stack trace is expensive. The cause is logged by `onFailure`. */
 const NOT_CHECKED = new ProblemError(
   'SERVICE_UNAVAILABLE',
@@ -74,7 +74,7 @@ interface Waiting {
   clients: number;
 }
 
-export interface KeyCacheOptions {
+interface KeyCacheOptions {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Time limit of a look-up, in milliseconds. */
@@ -112,16 +112,16 @@ export class KeyCache implements Keys {
    * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`; Ended if the
    * client no longer waits; errors of `beforeLookUp`.
    */
-  recognise(presented: string, origin: Origin): Account | Rejection | Promise<Account | Rejection> {
-    const { address, connection } = origin;
-    const verified = connection && this.verified.get(connection);
+  authenticate(presented: string, source: KeySource): Account | KeyRejection | Promise<Account | KeyRejection> {
+    const { address, socket } = source;
+    const verified = socket && this.verified.get(socket);
     if (verified && isFresh(verified.entry) && this.entries.get(verified.entry.id) === verified.entry)
       if (isSame(verified.fullKey, presented)) return this.accept(verified.entry, verified.endsAt);
     const parsed = parseKey(presented);
     if (!parsed) return NO_KEY;
     const { id } = parsed;
     const check = (entry: Entry, endsAt = validUntil(parsed.secret, entry.key)) => {
-      if (connection && endsAt > 0) this.verified.set(connection, { fullKey: presented, entry, endsAt });
+      if (socket && endsAt > 0) this.verified.set(socket, { fullKey: presented, entry, endsAt });
       return this.accept(entry, endsAt);
     };
     const known = this.entries.get(id) ?? this.missing.get(id);
@@ -131,8 +131,8 @@ export class KeyCache implements Keys {
     if (isCurrent && (isKnown || !known.key || known.isRechecked)) return check(known, endsAt);
     // Requests that join a look-up are counted apart. Many requests with one key would else keep other keys from look-ups.
     const joins = this.reading.has(presented) || this.waiting.has(nameOf(id, address));
-    origin.beforeLookUp?.(isKnown ? id : joins ? `${address} joined` : address);
-    const look = isKnown ? this.lookUp(presented, id, id) : this.lookUpUnknown(presented, id, origin);
+    source.beforeLookUp?.(isKnown ? id : joins ? `${address} joined` : address);
+    const look = isKnown ? this.lookUp(presented, id, id) : this.lookUpUnknown(presented, id, source);
     return look.then((entry) => {
       if (isCurrent) entry.isRechecked = true;
       return check(entry);
@@ -153,7 +153,7 @@ export class KeyCache implements Keys {
    * Returns the key's caller and records the time of use, or returns why the key is not accepted. Only a caller with the right
    * secret is told whether the key was revoked or has expired.
    */
-  private accept(entry: Entry, endsAt: number): Account | Rejection {
+  private accept(entry: Entry, endsAt: number): Account | KeyRejection {
     const { key } = entry;
     const caller = endsAt === Infinity ? entry.caller : entry.callerByOldSecret;
     const now = this.options.now();
@@ -164,7 +164,7 @@ export class KeyCache implements Keys {
   }
 
   /** Ends the wait when all clients that wait for this look-up have left. A look-up that has started is always completed. */
-  private lookUpUnknown(presented: string, id: string, { address, deadline: client }: Origin): Promise<Entry> {
+  private lookUpUnknown(presented: string, id: string, { address, deadline: client }: KeySource): Promise<Entry> {
     const name = nameOf(id, address);
     let waiting = this.waiting.get(name);
     if (!waiting) {
@@ -247,8 +247,10 @@ function nameOf(id: string, address: string): string {
   return `${address} ${id}`;
 }
 
-function ended({ revokedAt, expiresAt }: StoredKey): Rejection {
-  return new Rejection(revokedAt ? 'The API key was revoked.' : `The API key expired on ${expiresAt?.toISOString()}.`);
+function ended({ revokedAt, expiresAt }: StoredKey): KeyRejection {
+  return new KeyRejection(
+    revokedAt ? 'The API key was revoked.' : `The API key expired on ${expiresAt?.toISOString()}.`,
+  );
 }
 
 function isFresh({ readAt }: Entry): boolean {

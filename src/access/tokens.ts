@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../graphql/caller';
-import { Rejection } from '../http/identification';
+import { KeyRejection } from '../http/identification';
 import { PLANS } from '../rate-limit/plans';
 import { type Account, userCaller } from './account';
 import { IssuerKeys } from './issuer-keys';
@@ -21,7 +21,7 @@ export interface TokenSettings {
   readonly scopeClaim?: string;
 }
 
-export interface TokensOptions extends TokenSettings {
+interface TokensOptions extends TokenSettings {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Called when the issuer's keys cannot be read. */
@@ -63,7 +63,7 @@ export function isToken(presented: string): boolean {
 /** Checks the tokens (JWT, RFC 7519) with which end users of apps sign in at an identity provider. */
 export class Tokens {
   /** The results for genuine tokens, by the hash of the token. Other tokens are not remembered. */
-  private readonly results = new LRUCache<string, User | Rejection>({ max: MAX_REMEMBERED });
+  private readonly results = new LRUCache<string, User | KeyRejection>({ max: MAX_REMEMBERED });
 
   private constructor(
     private readonly jose: typeof import('jose'),
@@ -79,10 +79,10 @@ export class Tokens {
   }
 
   /** The result for a token that was verified before; `undefined` for another token. */
-  known(token: string): User | Rejection | undefined {
+  known(token: string): User | KeyRejection | undefined {
     if (token.length > MAX_LENGTH) return TOO_LONG;
     const result = this.results.get(hashOf(token));
-    return result instanceof Rejection || (result && result.expiresAt > this.options.now()) ? result : undefined;
+    return result instanceof KeyRejection || (result && result.expiresAt > this.options.now()) ? result : undefined;
   }
 
   /**
@@ -90,7 +90,7 @@ export class Tokens {
    * own, so that forgotten tabs use up no other quota.
    * @throws ProblemError `SERVICE_UNAVAILABLE` if the issuer's keys cannot be read.
    */
-  async verify(token: string): Promise<User | Rejection> {
+  async verify(token: string): Promise<User | KeyRejection> {
     const hash = hashOf(token);
     const { errors } = this.jose;
     let payload: JWTPayload;
@@ -99,10 +99,10 @@ export class Tokens {
     } catch (error) {
       if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
         return this.reject(hash, error.payload, claimFault(error));
-      if (error instanceof errors.JOSEError) return new Rejection(tokenFault(error));
+      if (error instanceof errors.JOSEError) return new KeyRejection(tokenFault(error));
       throw error;
     }
-    if (typeof payload.sub !== 'string' || !payload.sub) return new Rejection(claimReason('sub'));
+    if (typeof payload.sub !== 'string' || !payload.sub) return new KeyRejection(claimReason('sub'));
     if (!this.isAudience(payload)) return this.reject(hash, payload, 'The token is for another audience.');
     const expiresAt = (Number(payload.exp) + TOLERANCE) * 1000;
     const { plan } = this.options;
@@ -147,10 +147,10 @@ export class Tokens {
   }
 
   /** Rejects a token with a valid signature. */
-  private reject(hash: string, { iss, sub }: JWTPayload, reason: string): Rejection {
-    if (iss !== this.options.issuer || typeof sub !== 'string' || !sub) return new Rejection(reason);
+  private reject(hash: string, { iss, sub }: JWTPayload, reason: string): KeyRejection {
+    if (iss !== this.options.issuer || typeof sub !== 'string' || !sub) return new KeyRejection(reason);
     const chargedTo = { id: `rejected:${this.idOf(sub)}`, recordedAs: USERS, quota: PLANS[this.options.plan] };
-    const rejection = new Rejection(reason, chargedTo);
+    const rejection = new KeyRejection(reason, chargedTo);
     // A token that is not valid yet may become valid.
     if (reason !== NOT_YET) this.results.set(hash, rejection, { ttl: REMEMBERED_MS });
     return rejection;
@@ -179,7 +179,7 @@ export class Tokens {
   }
 }
 
-const TOO_LONG = new Rejection(`The token is longer than ${MAX_LENGTH} bytes.`);
+const TOO_LONG = new KeyRejection(`The token is longer than ${MAX_LENGTH} bytes.`);
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64');

@@ -129,7 +129,7 @@ const DAY = { name: 'day', limit: 1000, remaining: 997, resetAt: '2026-11-22T09:
   simpleResolvers: true,
   description: 'One window of a quota. It starts with the first request counted in it.',
 })
-export class RateLimitWindow {
+class RateLimitWindow {
   @JsonSchema({ enum: ['minute', 'day'] })
   @Field(() => String, { description: '`minute` or `day`.' })
   name!: string;
@@ -174,7 +174,7 @@ export class UsageArgs {
   days!: number;
 }
 
-export const REQUESTS = 'Requests that counted against the quota: one for each counted root field.';
+const REQUESTS = 'Requests that counted against the quota: one for each counted root field.';
 export const REFUSED =
   'Requests refused with 429 (`RATE_LIMITED` or `KEY_BANNED`). Each operation counts as one request, whatever its cost.';
 export const BANS = 'Bans that began.';

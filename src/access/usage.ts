@@ -21,7 +21,7 @@ export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
 
-export interface RecorderOptions {
+interface RecorderOptions {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Called with the error when saving begins to fail, and without arguments when it works again. */

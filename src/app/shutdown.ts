@@ -6,7 +6,7 @@ export function fail(error: unknown): void {
   process.exit(1);
 }
 
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

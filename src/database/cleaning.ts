@@ -4,7 +4,7 @@ import { tryLock } from './writing';
 /** Deletes at most `limit` expired rows. @returns the number of deleted rows. */
 export type DeleteBatch = (transaction: Transaction, limit: number) => Promise<number>;
 
-export interface CleaningOptions {
+interface CleaningOptions {
   /** Called when a round fails. The next round starts on schedule. */
   onError(error: unknown): void;
   /** Interval between rounds, in milliseconds. */

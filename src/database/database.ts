@@ -9,16 +9,16 @@ export interface Statement {
 }
 
 /** Publishes changes to the listeners once the transaction that makes them is committed. */
-export interface ChangePublisher<Announced = Change> {
-  /** Announces a change. A change that is rolled back is never published. */
-  changed(change: Announced): void;
+export interface ChangePublisher<Published = Change> {
+  /** Publishes a change, within a transaction once it is committed. A change that is rolled back is never published. */
+  publish(change: Published): void;
 }
 
 /**
  * Called with the rows that a single-statement write has returned, even if the caller has stopped waiting. The statement is a
  * transaction of its own, so it has also written the events of its changes (`recorded-write.ts`).
  */
-export type Written<Row> = (rows: readonly Row[], changes: ChangePublisher<RecordedChange>) => void;
+export type OnWritten<Row> = (rows: readonly Row[], changes: ChangePublisher<RecordedChange>) => void;
 
 /**
  * Runs statements, either directly on the database or inside a transaction. Services take a session as their first argument,
@@ -36,11 +36,11 @@ export interface Session {
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
    * Runs one statement that writes.
-   * @param written announces the changes that the write makes.
+   * @param onWritten publishes the changes that the write makes.
    * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if the write may have succeeded; otherwise the
    * driver's error.
    */
-  write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]>;
+  write<Row>(statement: Statement, values: readonly unknown[], onWritten?: OnWritten<Row>): Promise<Row[]>;
   /**
    * Runs `work` in one transaction, which is rolled back if `work` throws. If the session is already inside a transaction,
    * `work` becomes part of that transaction. After a serialization failure or a deadlock, `work` runs again, at most three
@@ -53,7 +53,7 @@ export interface Session {
 export interface Transaction extends Session, ChangePublisher {
   /** The Prisma models. */
   readonly prisma: Prisma.TransactionClient;
-  /** Writes an event. The transaction itself writes the events of the changes that are announced to it. */
+  /** Writes an event. The transaction itself writes the events of the changes that are published through it. */
   record(event: NewEvent): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ export interface Change<Row = object> {
 }
 
 /** A change whose event is written. */
-export type RecordedChange = Change & { readonly event: WrittenEvent };
+type RecordedChange = Change & { readonly event: WrittenEvent };
 
 /** Called once for each committed change. Must not throw. */
 export type ChangeListener = (change: Change) => void;

@@ -3,11 +3,11 @@ import type {
   ChangeListener,
   Database,
   NewEvent,
+  OnWritten,
   PoolLoad,
   Session,
   Statement,
   Transaction,
-  Written,
 } from './database';
 import { Deadline, type Requester } from './deadline';
 import type { Prisma } from './generated/client';
@@ -56,21 +56,21 @@ export class GatewayDatabase implements Database {
   write<Row>(
     statement: Statement,
     values: readonly unknown[],
-    written?: Written<Row>,
+    onWritten?: OnWritten<Row>,
     requester = this.requester,
   ): Promise<Row[]> {
-    const onWritten = written && ((rows: readonly Row[]) => written(rows, this));
-    return this.engine.run(requester, { statement, values, kind: 'write', onWritten });
+    const publish = onWritten && ((rows: readonly Row[]) => onWritten(rows, this));
+    return this.engine.run(requester, { statement, values, kind: 'write', onWritten: publish });
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>, requester = this.requester): Promise<T> {
     return retrying(requester.deadline, () => {
-      const events = new TransactionEvents(requester, (change) => this.changed(change));
+      const events = new TransactionEvents(requester, (change) => this.publish(change));
       return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, events)), events);
     });
   }
 
-  changed(change: Change): void {
+  publish(change: Change): void {
     for (const listener of this.listeners) listener(change);
   }
 
@@ -94,8 +94,8 @@ class RequesterSession implements Session {
     return this.database.query(statement, values, isShortRead, this.requester);
   }
 
-  write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
-    return this.database.write(statement, values, written, this.requester);
+  write<Row>(statement: Statement, values: readonly unknown[], onWritten?: OnWritten<Row>): Promise<Row[]> {
+    return this.database.write(statement, values, onWritten, this.requester);
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -119,13 +119,13 @@ class TransactionSession implements Transaction {
     return this.open.query<Row>(statement, values);
   }
 
-  async write<Row>(statement: Statement, values: readonly unknown[], written?: Written<Row>): Promise<Row[]> {
+  async write<Row>(statement: Statement, values: readonly unknown[], onWritten?: OnWritten<Row>): Promise<Row[]> {
     const rows = await this.query<Row>(statement, values);
-    written?.(rows, this);
+    onWritten?.(rows, this);
     return rows;
   }
 
-  changed(change: Change): void {
+  publish(change: Change): void {
     this.events.add(change);
   }
 
@@ -174,8 +174,8 @@ class TransactionEvents implements TransactionEnd {
 /** A `short-read` reads only a few rows through an index. It may share a connection with other short reads. */
 export type StatementKind = 'short-read' | 'read' | 'write';
 
-/** A statement to run outside of a transaction. */
-export interface Command<Row> {
+/** A statement with its values, to run outside of a transaction. */
+export interface BoundStatement<Row> {
   readonly statement: Statement;
   readonly values: readonly unknown[];
   readonly kind: StatementKind;
@@ -192,7 +192,7 @@ export interface OpenTransaction {
 /** What an engine does at the end of a transaction. */
 export interface TransactionEnd {
   /** The last statement of the transaction, which is sent together with the commit; `undefined` if there is none. */
-  lastStatement(): Pick<Command<EventRow>, 'statement' | 'values'> | undefined;
+  lastStatement(): Pick<BoundStatement<EventRow>, 'statement' | 'values'> | undefined;
   /**
    * Called when the commit has succeeded, even if the caller has stopped waiting.
    * @param rows the rows of the last statement.
@@ -206,7 +206,7 @@ export interface Engine {
   /** See {@link Database.prisma}. */
   readonly prisma: Prisma.TransactionClient;
   /** @throws as {@link Session.query} and {@link Session.write}. */
-  run<Row>(requester: Requester, command: Command<Row>): Promise<Row[]>;
+  run<Row>(requester: Requester, statement: BoundStatement<Row>): Promise<Row[]>;
   /** Runs a transaction once. @throws as {@link Session.transaction}. */
   transact<T>(requester: Requester, run: (transaction: OpenTransaction) => Promise<T>, end: TransactionEnd): Promise<T>;
   /** See {@link Database.canWrite}. */

@@ -4,7 +4,7 @@ import type { MigrationOptions } from './migrations';
 import type { PoolBounds } from './postgres/bounded-pool';
 import { openPostgres } from './postgres/postgres';
 
-export interface DatabaseOptions extends MigrationOptions, Partial<Omit<PoolBounds, 'connectMs'>> {
+interface DatabaseOptions extends MigrationOptions, Partial<Omit<PoolBounds, 'connectMs'>> {
   /** `postgresql://…` */
   readonly url?: string;
   /** The data directory of the embedded database. */

@@ -3,7 +3,7 @@ import type { Requester } from './deadline';
 import { statement } from './statement';
 
 /** SQL expressions of an event. */
-export interface EventSql {
+interface EventSql {
   readonly topic: string;
   readonly kind: string;
   readonly objectId: string;
@@ -18,13 +18,13 @@ export interface EventSql {
  * SQL that writes an event for each row of `from`. A statement that writes a single row contains it as a CTE. The `from` must
  * be the CTE that writes the rows, so that the ids are drawn under the locks of the rows: ids order the events of a row.
  */
-export function insertEvents({ topic, kind, objectId, owner = 'null', requestId, actor, from }: EventSql): string {
+function insertEvents({ topic, kind, objectId, owner = 'null', requestId, actor, from }: EventSql): string {
   return `insert into events (topic, kind, object_id, owner, request_id, actor)
 select ${topic}, ${kind}, ${objectId}::text, ${owner}, ${requestId}, ${actor} from ${from} returning id, at, object_id`;
 }
 
 /** The values of the parameters `requestId` and `actor`. */
-export function authorOf({ requestId, actor }: Requester): [requestId: string | null, actor: string | null] {
+function authorOf({ requestId, actor }: Requester): [requestId: string | null, actor: string | null] {
   return [requestId ?? null, actor ?? null];
 }
 
@@ -58,7 +58,7 @@ export function eventsStatement(requester: Requester, events: readonly NewEvent[
 export type EventRow = Omit<WrittenEvent, 'requestId'>;
 
 /** An event that a {@link RecordedWrite} writes for each row of a CTE. */
-export interface EventOfRow extends Pick<EventSql, 'from' | 'objectId' | 'owner'> {
+interface EventOfRow extends Pick<EventSql, 'from' | 'objectId' | 'owner'> {
   readonly topic: string;
   readonly kind: ChangeKind;
 }
@@ -114,7 +114,7 @@ export class RecordedWrite<Row extends object> {
           const id = written?.[`id${i}`] as bigint | null | undefined;
           if (id == null) continue;
           const event = { id, at: written?.[`at${i}`] as Date, requestId };
-          changes.changed({ topic, kind, id: BigInt(written?.[`object${i}`] as string), event });
+          changes.publish({ topic, kind, id: BigInt(written?.[`object${i}`] as string), event });
         }
       },
     );

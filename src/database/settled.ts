@@ -6,7 +6,7 @@ const GRACE_MS = 500;
 
 /**
  * Waits for the outcome of a statement or transaction, until {@link GRACE_MS} after the deadline. At the deadline,
- * `hold` asks a server to cancel the statement.
+ * `cancelAtDeadline` asks a server to cancel the statement.
  * @param isSent returns whether a commit, or a write outside of a transaction, has already been sent.
  * @param drop drops the statement or transaction at the deadline, and returns whether it will certainly change nothing. Only
  * the embedded database, which cannot cancel, needs this.

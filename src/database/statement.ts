@@ -27,6 +27,6 @@ export const UNNAMED = '';
  * @param isPlannedByValues whether PostgreSQL plans the statement anew for the values of each run. Such a statement has no
  * name.
  */
-export function statementFor(text: string, isPlannedByValues: boolean): Statement {
+export function statementOrUnnamed(text: string, isPlannedByValues: boolean): Statement {
   return isPlannedByValues ? { name: UNNAMED, text } : statement(text);
 }

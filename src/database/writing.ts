@@ -18,7 +18,7 @@ const TRY_LOCK = statement('select pg_try_advisory_xact_lock($1::bigint) as "isM
 type Columns = Record<string, { readonly sql: string; readonly type: string }>;
 
 /** Locks rows of a table and reads them. */
-export interface RowLock<Row> {
+interface RowLock<Row> {
   /** @returns the SQL, whose first parameter is the ids. */
   sqlFor(values: Values): string;
   /** Never set; only declares the type of the rows. */
@@ -41,10 +41,10 @@ export function rowLock<Row>(
   const known = new Map<string, string>();
   return {
     sqlFor(values) {
-      let sql = known.get(values.visible);
+      let sql = known.get(values.visibilityKind);
       if (sql === undefined) {
         sql = `select ${read} from ${values.from(table)} where ${id} = any($1::bigint[]) order by ${id} for ${strength}`;
-        known.set(values.visible, sql);
+        known.set(values.visibilityKind, sql);
       }
       return sql;
     },
@@ -69,7 +69,7 @@ export async function lockRow<Row>(transaction: Session, lock: RowLock<Row>, id:
 }
 
 /** Kinds of work that only one transaction may do at a time, across all instances. */
-export type Exclusive = keyof typeof GLOBAL_LOCKS;
+type Exclusive = keyof typeof GLOBAL_LOCKS;
 
 /** Waits for the lock on this kind of work, and holds it until the transaction ends. */
 export async function lock(transaction: Session, what: Exclusive): Promise<void> {

@@ -368,7 +368,7 @@ export function typeErrors(
  * A scalar whose accepted values depend on the argument or input field has this function as its extension `faultAt`. The
  * function gets a coerced value.
  */
-export type FaultAt = (value: unknown, element: Element | undefined) => Fault | undefined;
+type FaultAt = (value: unknown, element: Element | undefined) => Fault | undefined;
 
 /** Whether a type contains a scalar with the extension {@link FaultAt}. */
 export const dependsOnPosition = memoize1((type: GraphQLNamedType): boolean => {

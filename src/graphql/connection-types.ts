@@ -6,7 +6,7 @@ import { nullable } from './directives';
 import { CountRelation } from './enums';
 
 @ObjectType({ simpleResolvers: true, description: "A page's position in its list." })
-export class PageInfo {
+class PageInfo {
   @Field(() => Boolean, { description: 'Whether there are items after this page.' })
   hasNextPage!: boolean;
 

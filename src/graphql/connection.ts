@@ -70,7 +70,7 @@ export class Connection<Row> {
 type Filter = object | null | undefined;
 
 /** A page: a connection, or, if the selection describes JSON, the JSON text of each member by its key. */
-export type Listed<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
+export type PageResult<Row> = Connection<Row> | Readonly<Record<string, JsonText>>;
 
 /**
  * Reads a page of a table.
@@ -83,7 +83,7 @@ export async function readConnection<Row>(
   args: PageArgs,
   filter: Filter,
   selection?: PageSelection,
-): Promise<Listed<Row>> {
+): Promise<PageResult<Row>> {
   const query = pageQuery(table, args, filter);
   if (selection?.kind === 'page-json') return selectPageAsJson(session, table, query, selection.page, selection.nested);
   const page = await selectPage(session, table, query, selection);

@@ -74,7 +74,7 @@ export interface OperationRequest {
 }
 
 /** What resolvers need to know about their operation. */
-export interface Executed {
+interface Executed {
   /** The number of requests that the operation is charged for. */
   readonly countedFields: number;
   /** Whether the operation only reads, so that loaded rows stay valid until its end. */
@@ -118,7 +118,7 @@ export class Context {
 }
 
 /** Fetches the values of many keys at once; keys without a value are absent from the map. */
-export type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
+type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 /**
  * The data loaders of one operation. There is one loader for each relation, and for the pages of a relation one for each set

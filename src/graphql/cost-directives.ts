@@ -89,7 +89,7 @@ const LIST_SIZE = definitions.getDirective('listSize') as GraphQLDirective;
 
 export const COST_DIRECTIVES = [COST, LIST_SIZE];
 
-export interface ListSize {
+interface ListSize {
   readonly assumedSize?: number;
   readonly slicingArguments?: readonly string[];
   /** The fields of the returned object that are lists of this length. If absent, the field itself is the list. */

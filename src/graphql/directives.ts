@@ -110,7 +110,7 @@ export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes
  * The definition of `@errors`. The codes of a field do not include errors that every operation may return (limits, access,
  * idempotency keys).
  */
-export function errorsDirective(catalogue: Catalogue): GraphQLDirective {
+function errorsDirective(catalogue: Catalogue): GraphQLDirective {
   const codes = Array.from(catalogue, ([code, { status, why }]) => `${JSON.stringify(`${status}: ${why}`)} ${code}`);
   const definitions = buildSchema(`
     "The errors of a field's own rules. In addition, every operation may return general errors, such as RATE_LIMITED."

@@ -265,7 +265,7 @@ export function reworded(message: string): string {
  * Whether a document contains only queries whose root fields use no quota: introspection, `rateLimit`, `viewer`. The
  * document may be invalid.
  */
-export function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
+function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
   const fields = schema.getQueryType()?.getFields() ?? {};
   return definitions.every((node) => {
     if (node.kind !== 'OperationDefinition') return node.kind === 'FragmentDefinition';

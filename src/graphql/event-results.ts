@@ -18,17 +18,17 @@ export interface Computation<Result> {
 }
 
 /** The work that one subscriber needs for an event. */
-export interface EventWork<Result> {
+interface EventWork<Result> {
   /** Identifies the work. Subscribers with the same work get the same result. */
   readonly key: string;
   readonly callerId: string;
   /** The rows that the subscriber sees. Only subscribers that see the same rows share a session and loaders. */
   readonly visibility: Visibility;
   /**
-   * Waits for the caller's turn. @returns a promise if the work must wait.
+   * Waits in the caller's operation queue. @returns a promise if the work must wait.
    * @throws Ended if the deadline ends first.
    */
-  enter(deadline: Deadline): unknown;
+  enterQueue(deadline: Deadline): unknown;
   compute(reads: EventReads): Promise<Result>;
 }
 
@@ -38,8 +38,8 @@ type OpenSession = (visibility: Visibility) => Session;
 const SHARED_MS = 1_000;
 
 /**
- * Computes the response to an event once for all subscribers that need the same response. Work that waits for a caller's turn
- * is shared only by the subscribers of this caller: as soon as another caller's turn comes, it computes the result.
+ * Computes the response to an event once for all subscribers that need the same response. Work that waits in a caller's queue
+ * is shared only by the subscribers of this caller. The work that leaves its queue first computes the result for all.
  * Computations run in sessions of the service, so a caller's errors and delays do not reach other callers. A result is kept
  * as long as the event object, which is freed when the last subscriber has read it.
  */
@@ -48,15 +48,15 @@ export class EventResults<Result> {
 
   /**
    * @param open returns a session of the service that sees these rows.
-   * @param waitMs how long work may wait for its caller's turn, in milliseconds.
+   * @param waitMs how long work may wait in its caller's queue, in milliseconds.
    */
   constructor(
     private readonly open: OpenSession,
     private readonly waitMs: number,
   ) {}
 
-  /** @throws the result rejects with TooSlow if the caller's turn does not come in time, and with errors of `compute`. */
-  find(event: object, work: EventWork<Result>): Computation<Result> {
+  /** @throws the result rejects with TooSlow if the work waits too long, and with errors of `compute`. */
+  resultFor(event: object, work: EventWork<Result>): Computation<Result> {
     let results = this.events.get(event);
     if (!results) {
       results = new ResultsOfEvent(this.open, this.waitMs);
@@ -68,9 +68,9 @@ export class EventResults<Result> {
 
 class ResultsOfEvent<Result> {
   /** Results that are computed or have been computed, by the key of their work. */
-  private readonly started = new Map<string, Shared<Result>>();
-  /** Work that waits for its caller's turn, by caller and key. */
-  private readonly waiting = new Map<string, Shared<Result>>();
+  private readonly started = new Map<string, SharedResult<Result>>();
+  /** Work that waits in its caller's queue, by caller and key. */
+  private readonly waiting = new Map<string, SharedResult<Result>>();
   /** By the visible rows, as JSON. */
   private readonly reads = new Map<string, SharedReads>();
 
@@ -84,13 +84,13 @@ class ResultsOfEvent<Result> {
     const known = this.started.get(work.key) ?? this.waiting.get(name);
     if (known) return known.join();
     const deadline = new Deadline(this.waitMs);
-    const entered = work.enter(deadline);
+    const entered = work.enterQueue(deadline);
     return entered instanceof Promise ? this.wait(name, entered, deadline, work) : this.start(work);
   }
 
   private wait(name: string, entered: Promise<unknown>, deadline: Deadline, work: EventWork<Result>) {
     let computation: Computation<Result> | undefined;
-    const onTurn = () => {
+    const onEntered = () => {
       forget();
       computation = this.started.get(work.key)?.join() ?? this.start(work);
       return computation.result;
@@ -102,8 +102,8 @@ class ResultsOfEvent<Result> {
     const forget = () => {
       if (this.waiting.get(name) === shared) this.waiting.delete(name);
     };
-    const shared: Shared<Result> = new Shared(
-      entered.then(onTurn, onProblem),
+    const shared: SharedResult<Result> = new SharedResult(
+      entered.then(onEntered, onProblem),
       () => undefined,
       () => {
         forget();
@@ -120,7 +120,7 @@ class ResultsOfEvent<Result> {
     const known = this.reads.get(rows);
     const reads = known?.mayBeShared ? known : new SharedReads(this.open(visibility));
     this.reads.set(rows, reads);
-    const shared = new Shared(
+    const shared = new SharedResult(
       compute(reads),
       () => reads.remove(shared),
       () => {
@@ -135,7 +135,7 @@ class ResultsOfEvent<Result> {
 }
 
 /** A result, and the number of subscribers that wait for it. */
-class Shared<Result> {
+class SharedResult<Result> {
   waiting = 0;
   private isDone = false;
 

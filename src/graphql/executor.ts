@@ -25,7 +25,7 @@ import { IntrospectionAnswers } from './introspection-answers';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, OperationCache } from './operation';
 import type { OperationQueue, Release } from './operation-queue';
-import { bounded, type Outcome, outcomeOf, rejectOperation, responseBody } from './outcome';
+import { limitSize, type Outcome, outcomeOf, rejectOperation, responseBody } from './outcome';
 import { RunningSubscription } from './running-subscription';
 import { Uses } from './uses';
 
@@ -37,7 +37,7 @@ export const SUBSCRIPTIONS =
 const NEEDS_STREAM = new ProblemError('BAD_REQUEST', SUBSCRIPTIONS);
 const NOT_BY_GET = new ProblemError('METHOD_NOT_ALLOWED', 'GET cannot run mutations. Send mutations with POST.');
 
-export interface ExecutorOptions {
+interface ExecutorOptions {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   readonly costs: CostLimits;
@@ -114,7 +114,7 @@ export class Executor {
 
   /**
    * Starts a subscription. The subscription is checked and charged once, not for each event.
-   * @param onOver called when a started subscription ends.
+   * @param onEnd called when a started subscription ends.
    * @returns the subscription, or the response that rejects it.
    */
   async subscribe(
@@ -122,7 +122,7 @@ export class Executor {
     operationName: string | null | undefined,
     variables: SentVariables,
     operationRequest: OperationRequest,
-    onOver: (ended: RunningSubscription) => void,
+    onEnd: (ended: RunningSubscription) => void,
   ): Promise<RunningSubscription | Outcome> {
     const operation = this.operations.find(document, operationName);
     if (!operation) return rejectName(operationName, operationRequest);
@@ -156,10 +156,10 @@ export class Executor {
       key: resultKeyOf(admitted),
       callerId,
       visibility: visibilityOf(caller),
-      enter: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, address, deadline }, admitted.cost),
+      enterQueue: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, address, deadline }, admitted.cost),
     };
     const respondTo = (event: object) => {
-      const { result, leave } = this.eventResults.find(event, {
+      const { result, leave } = this.eventResults.resultFor(event, {
         ...work,
         compute: ({ session, loaders }) =>
           this.executeEvent(admitted, new Context(operationRequest, analysis, session, undefined, loaders), event),
@@ -170,7 +170,7 @@ export class Executor {
       };
       return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
     };
-    return new RunningSubscription(events, respondTo, admitted, onOver);
+    return new RunningSubscription(events, respondTo, admitted, onEnd);
   }
 
   /** The kind of an operation; `undefined` if the document has no operation with this name. */
@@ -228,7 +228,7 @@ export class Executor {
     const { kind } = operation;
     // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.
     const keepsChanges = kind === 'mutation' && !operationRequest.idempotency;
-    return bounded(result, this.options.maxResponseBytes, keepsChanges);
+    return limitSize(result, this.options.maxResponseBytes, keepsChanges);
   }
 
   private async executeEvent({ operation, sentVariables }: AdmittedOperation, context: Context, event: object) {
@@ -240,7 +240,7 @@ export class Executor {
       contextValue: context,
       rootValue: event,
     });
-    return bounded(result, this.options.maxResponseBytes, false);
+    return limitSize(result, this.options.maxResponseBytes, false);
   }
 
   private analyse(

@@ -3,7 +3,7 @@ import { Extensions } from 'type-graphql';
 import type { Element } from '../errors/inputs';
 
 /** Keywords of a field in the OpenAPI document, in addition to its type and its rule. */
-export interface FieldKeywords {
+interface FieldKeywords {
   readonly example?: unknown;
   readonly enum?: string[];
   readonly format?: 'date';
@@ -13,7 +13,7 @@ export interface FieldKeywords {
 }
 
 /** Keywords of a type in the OpenAPI document, in addition to its fields. */
-export interface TypeKeywords {
+interface TypeKeywords {
   readonly example?: Readonly<Record<string, unknown>>;
   /**
    * The fields that the specification requires in a payload. Set only if the gateway always sends more fields than these.

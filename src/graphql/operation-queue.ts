@@ -43,7 +43,7 @@ const TOO_MANY_WAITING = new ProblemError(
 /** Releases an operation's place in the queue. To be called when the operation is done. */
 export type Release = () => void;
 
-export interface OperationQueueOptions {
+interface OperationQueueOptions {
   /** The error for an operation of this caller that has waited and would start now. */
   rejectionOf(requester: Requester): Error | undefined;
   /** Maximum number of operations that wait, of all callers together. */

@@ -48,12 +48,12 @@ export function outcomeOf(result: ExecutionResult, context: ResponseContext & Co
  * since a subscription is charged when it starts.
  */
 export function responseBody({ errors, data }: ExecutionResult, { operationRequest }: ResponseContext): Body {
-  return errors ? { errors: errors.map((error) => present(error, operationRequest)), data } : { data };
+  return errors ? { errors: errors.map((error) => formatError(error, operationRequest)), data } : { data };
 }
 
 /** Reports the error to the observer. @returns the response to a rejected operation: no data, and the status of the error. */
 export function rejectOperation(error: unknown, { operationRequest, stability }: ResponseContext): Outcome {
-  const problem = report(error, operationRequest);
+  const problem = reportProblem(error, operationRequest);
   return {
     status: problem.status,
     body: { errors: [{ message: problem.message, extensions: extensionsOf(problem, operationRequest.requestId) }] },
@@ -69,7 +69,7 @@ const ENVELOPE = 1000;
  * @param keepsChanges whether the changes of successful root fields remain, although the response is rejected.
  * @throws ProblemError `OPERATION_TOO_COMPLEX`.
  */
-export function bounded(result: ExecutionResult, maxBytes: number, keepsChanges: boolean): ExecutionResult {
+export function limitSize(result: ExecutionResult, maxBytes: number, keepsChanges: boolean): ExecutionResult {
   const { data, errors = [] } = result;
   const isTooLarge =
     errors.some(({ originalError }) => originalError instanceof TooManyBytes) ||
@@ -92,7 +92,7 @@ function errorSize({ message, path }: GraphQLError): number {
 
 /** Reports the errors to the observer. @returns the response to a document that may not run, with the status of its first error. */
 export function rejectDocument(faults: readonly GraphQLError[], operationRequest: OperationRequest): Outcome {
-  const errors = faults.map((fault) => present(fault, operationRequest));
+  const errors = faults.map((fault) => formatError(fault, operationRequest));
   return { status: Number(errors[0]?.extensions?.status), body: { errors } };
 }
 
@@ -118,8 +118,8 @@ function costOf({ analysis, cost }: Costs, { windows: [minute, day] }: LimitStat
   };
 }
 
-function present(error: GraphQLError, operationRequest: OperationRequest): GraphQLFormattedError {
-  const problem = report(error, operationRequest);
+function formatError(error: GraphQLError, operationRequest: OperationRequest): GraphQLFormattedError {
+  const problem = reportProblem(error, operationRequest);
   const { locations, path } = error;
   return {
     message: problem.message,
@@ -129,7 +129,7 @@ function present(error: GraphQLError, operationRequest: OperationRequest): Graph
   };
 }
 
-function report(error: unknown, { observer }: OperationRequest): Problem {
+function reportProblem(error: unknown, { observer }: OperationRequest): Problem {
   const { internal, ...problem } = problemOf(error);
   if (internal) observer.onInternalError(error);
   observer.onProblem(problem);

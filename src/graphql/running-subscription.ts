@@ -5,9 +5,9 @@ import type { StabilityLevel } from './directives';
 import type { Computation } from './event-results';
 import { type ResponseContext, rejectOperation } from './outcome';
 
-type Answer = IteratorResult<FormattedExecutionResult, undefined>;
+type Result = IteratorResult<FormattedExecutionResult, undefined>;
 
-const OVER: Answer = { value: undefined, done: true };
+const OVER: Result = { value: undefined, done: true };
 
 /**
  * Iterates over the events of a running subscription. If the gateway ends the subscription, the last event is an error with
@@ -15,18 +15,18 @@ const OVER: Answer = { value: undefined, done: true };
  */
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
-  private lastWord: unknown;
-  /** Set while events are held back; `resume` settles it. */
-  private held: { readonly over: Promise<void>; resume(): void } | undefined;
+  private endReason: unknown;
+  /** Set while events are held back. `resume` settles `ended`. */
+  private pausing: { readonly ended: Promise<void>; resume(): void } | undefined;
   /** The response to the current event, while it is being computed. */
-  private coming: Computation<FormattedExecutionResult> | undefined;
+  private computation: Computation<FormattedExecutionResult> | undefined;
 
   constructor(
     private readonly events: AsyncIterator<object>,
     private readonly respondTo: (event: object) => Computation<FormattedExecutionResult>,
     private readonly context: ResponseContext,
     /** Called exactly once, when the subscription ends. */
-    private readonly onOver: (ended: RunningSubscription) => void,
+    private readonly onEnd: (ended: RunningSubscription) => void,
   ) {}
 
   get stability(): StabilityLevel | undefined {
@@ -36,52 +36,52 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   /** Ends the subscription. @param problem the reason, reported to the subscriber. */
   end(problem: unknown): void {
     if (this.isOver) return;
-    this.lastWord = problem;
+    this.endReason = problem;
     this.resume();
     void this.events.return?.();
   }
 
   /** Holds events back until {@link resume}, while it is unknown whether the subscriber may receive them. */
   pause(): void {
-    if (this.held || this.isOver) return;
+    if (this.pausing || this.isOver) return;
     let resume = () => {};
-    const over = new Promise<void>((resolve) => {
+    const ended = new Promise<void>((resolve) => {
       resume = resolve;
     });
-    this.held = { over, resume };
+    this.pausing = { ended, resume };
   }
 
   resume(): void {
-    this.held?.resume();
-    this.held = undefined;
+    this.pausing?.resume();
+    this.pausing = undefined;
   }
 
-  async next(): Promise<Answer> {
+  async next(): Promise<Result> {
     if (this.isOver) return OVER;
     try {
       const { value, done } = await this.events.next();
       if (!done && !this.isOver) {
-        this.coming = this.respondTo(value);
-        const response = await this.coming.result;
-        while (this.held) await this.held.over;
-        if (!this.isOver && this.lastWord === undefined) return { value: response, done: false };
+        this.computation = this.respondTo(value);
+        const response = await this.computation.result;
+        while (this.pausing) await this.pausing.ended;
+        if (!this.isOver && this.endReason === undefined) return { value: response, done: false };
       }
     } catch (error) {
-      this.lastWord ??= error instanceof TooSlow ? tooSlow() : error;
+      this.endReason ??= error instanceof TooSlow ? tooSlow() : error;
     }
     // The subscriber has left in the meantime, so nothing is reported any more.
     if (this.isOver) return OVER;
     this.finish();
     void this.events.return?.();
-    return this.lastWord === undefined
+    return this.endReason === undefined
       ? OVER
-      : { value: rejectOperation(this.lastWord, this.context).body, done: false };
+      : { value: rejectOperation(this.endReason, this.context).body, done: false };
   }
 
-  async return(): Promise<Answer> {
+  async return(): Promise<Result> {
     this.finish();
-    this.coming?.leave();
-    this.coming = undefined;
+    this.computation?.leave();
+    this.computation = undefined;
     await this.events.return?.();
     return OVER;
   }
@@ -94,7 +94,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     if (this.isOver) return;
     this.isOver = true;
     this.resume();
-    this.onOver(this);
+    this.onEnd(this);
   }
 }
 

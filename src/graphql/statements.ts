@@ -4,7 +4,7 @@ import { WEIGHTS, weightOf } from './cost-directives';
 import { declaredPart, hasOwnResolver, placeOf } from './declared-fields';
 
 /** The number of statements that an operation needs at most. */
-export interface Statements {
+interface Statements {
   readonly total: number;
   /** The statements for related rows and computed columns. No `@cost` includes them, since often none is needed. */
   readonly related: number;

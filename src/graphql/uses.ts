@@ -2,7 +2,7 @@ import type { Api } from './context';
 import type { StabilityLevel } from './directives';
 
 /** How often a marked element was used through one interface, GraphQL or REST. */
-export interface CountedUse {
+interface CountedUse {
   /** A schema coordinate, or the method and path of a REST operation. */
   readonly element: string;
   readonly marker: 'deprecated' | StabilityLevel;

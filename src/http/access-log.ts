@@ -47,7 +47,7 @@ export class Observation implements Observer {
 }
 
 /** The log entry of an answered request, or of an operation over WebSocket. */
-export interface AccessEntry {
+interface AccessEntry {
   readonly requestId: string;
   /** `undefined` if the request could not be parsed. */
   readonly method: string | undefined;

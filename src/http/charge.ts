@@ -35,8 +35,7 @@ function chargeOrPeek(request: FastifyRequest, reply: FastifyReply): LimitStatus
   const { statusCode } = reply;
   const isUnmetered = metering === 'unmetered' && (isPublic || statusCode < 400);
   if (isUnmetered || method === 'OPTIONS' || statusCode >= 500) return meter.peek();
-  const isFree = metering === 'free' || isPage(reply);
-  return isFree ? meter.charge('page') : meter.charge('counted');
+  return meter.charge(metering === 'page' || isPage(reply) ? 'page' : 'counted');
 }
 
 function isPage(reply: FastifyReply): boolean {

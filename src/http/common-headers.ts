@@ -25,7 +25,7 @@ const CHALLENGE = 'Bearer realm="petstore"';
 /** Finds error codes in a JSON body. Echoed input cannot match, since JSON escapes quotation marks within strings. */
 const CODES = /"code":"(\w+)"/g;
 
-export interface HeaderOptions {
+interface HeaderOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   /** Tells whether each connection closes after its next response. */

@@ -66,7 +66,7 @@ function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: Requ
     check?.(request, reply);
     return;
   }
-  const holder = isUnidentified(request) ? { id: UNIDENTIFIED + caller.id } : caller;
+  const holder = isUnidentified(request) ? { id: `unidentified ${caller.id}` } : caller;
   const rejection = requests.countForCaller(slot, holder, request.isOverloaded);
   if (rejection) {
     request.meter.waive();
@@ -75,8 +75,6 @@ function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: Requ
   if (keyProblem !== undefined && !metering) throw keyProblem;
   check?.(request, reply);
 }
-
-const UNIDENTIFIED = 'unidentified ';
 
 /**
  * Whether the caller is not known yet: a key may follow in `connection_init`. Other requests of the address then do not count

@@ -60,7 +60,7 @@ function isPatch({ method }: FastifyRequest): boolean {
 }
 
 /** An error response in the format of the interface that the client called, GraphQL or REST. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   /** The media type. */
   readonly type: string;

@@ -16,7 +16,7 @@ import { GRAPHQL_PATH } from './urls';
 
 const NOT_ACCEPTABLE = `Responses are application/json or application/graphql-response+json. ${SUBSCRIPTIONS}`;
 
-export interface GraphQLRouteOptions {
+interface GraphQLRouteOptions {
   readonly apollo: ApolloServer<OperationRequest>;
   readonly documents: Documents;
   /** The page that a browser gets at `/graphql`. */

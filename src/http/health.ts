@@ -8,7 +8,7 @@ import type { Limiter } from '../rate-limit/limiter';
 import { readRoute } from './allowed-methods';
 import type { RequestsInProgress } from './requests-in-progress';
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly database: Database;
   readonly limits: Limiter;
   readonly requests: RequestsInProgress;

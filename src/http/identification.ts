@@ -11,7 +11,7 @@ import { PLANS } from '../rate-limit/plans';
 import type { RequestsInProgress } from './requests-in-progress';
 
 /** Why a credential is not accepted. */
-export class Rejection {
+export class KeyRejection {
   /** @param chargedTo whose quota the rejection uses; by default, that of the client's address. */
   constructor(
     /** A text for the response. */
@@ -21,13 +21,13 @@ export class Rejection {
 }
 
 /** Where a key or token came from. */
-export interface Origin {
+export interface KeySource {
   /** The client's address as a rate-limit subject. Keys that this instance does not know are looked up on its behalf. */
   readonly address: string;
   /** Ends when the client no longer waits for the look-up. */
   readonly deadline: Deadline;
   /** The connection on which the client sent the key. A verified key is cached with it. */
-  readonly connection?: object;
+  readonly socket?: object;
   /**
    * Called before a look-up, with the id of the caller that the request counts for meanwhile: the key's id if this instance knows
    * the key as valid, else one of two ids for the address. @throws ProblemError if this caller has too many requests in progress.
@@ -41,7 +41,7 @@ export interface Keys {
    * Finds the caller with this key or token. Returns no promise if the result is cached.
    * @throws ProblemError `RATE_LIMITED` (too many look-ups) or `SERVICE_UNAVAILABLE`, if the key or token was not checked.
    */
-  recognise(key: string, origin: Origin): Caller | Rejection | Promise<Caller | Rejection>;
+  authenticate(key: string, source: KeySource): Caller | KeyRejection | Promise<Caller | KeyRejection>;
 }
 
 export interface Identification {
@@ -62,12 +62,12 @@ export interface Identification {
  * The rate-limit subject of requests whose key has not been checked. These requests are not charged, and their responses
  * report a full quota.
  */
-const UNIDENTIFIED = { id: 'unidentified', quota: PLANS.FREE };
+const NOBODY = { id: 'unidentified', quota: PLANS.FREE };
 
 /** A meter that charges nobody. Its limit headers report an unused quota. */
 export function meterOfNobody(limits: Limiter): Meter {
-  const peek = () => limits.peek(UNIDENTIFIED);
-  return new Meter({ take: peek, peek }, UNIDENTIFIED);
+  const peek = () => limits.peek(NOBODY);
+  return new Meter({ take: peek, peek }, NOBODY);
 }
 
 /** Sets the caller and the meter of a request. */
@@ -82,21 +82,21 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
     request.caller = caller;
     request.meter = new Meter(limits, caller);
   };
-  const recognise = (request: FastifyRequest, key: string): ReturnType<Keys['recognise']> => {
+  const authenticate = (request: FastifyRequest, key: string): ReturnType<Keys['authenticate']> => {
     const { deadline, slot, ip, raw } = request;
     const beforeLookUp = (callerId: string) => requests.countDuringLookUp(slot, { id: callerId });
     try {
-      return keys.recognise(key, { address: subjectOfAddress(ip), deadline, connection: raw.socket, beforeLookUp });
+      return keys.authenticate(key, { address: subjectOfAddress(ip), deadline, socket: raw.socket, beforeLookUp });
     } catch (error) {
       return Promise.reject(error);
     }
   };
-  const settle = async (request: FastifyRequest, recognised: ReturnType<Keys['recognise']>) => {
-    const caller = await recognised;
-    if (!(caller instanceof Rejection)) return identify(request, caller);
+  const identifyByKey = async (request: FastifyRequest, authenticated: ReturnType<Keys['authenticate']>) => {
+    const result = await authenticated;
+    if (!(result instanceof KeyRejection)) return identify(request, result);
     identify(request, anonymous(request));
-    if (caller.chargedTo) request.meter = new Meter(limits, caller.chargedTo);
-    request.keyProblem = await rejectKey(request.meter, caller.reason);
+    if (result.chargedTo) request.meter = new Meter(limits, result.chargedTo);
+    request.keyProblem = await rejectKey(request.meter, result.reason);
   };
 
   return (request, _reply, done) => {
@@ -110,17 +110,17 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
     // During overload no keys are looked up. The exception is `/metrics`, which requires a key and is served even during
     // overload.
     const isChecked = !isPublic && (!request.isOverloaded || metering === 'unmetered');
-    const recognised = isChecked ? recognise(request, key) : undefined;
-    if (recognised && !(recognised instanceof Promise || recognised instanceof Rejection)) {
-      identify(request, recognised);
+    const authenticated = isChecked ? authenticate(request, key) : undefined;
+    if (authenticated && !(authenticated instanceof Promise || authenticated instanceof KeyRejection)) {
+      identify(request, authenticated);
       return done();
     }
     // The response may be sent without a look-up of the key, or before the look-up completes. Such a response must not
     // report the quota or ban of anonymous callers at the same address.
     request.caller = anonymous(request);
     request.meter = meterOfNobody(limits);
-    if (!recognised) return done();
-    settle(request, recognised).then(
+    if (!authenticated) return done();
+    identifyByKey(request, authenticated).then(
       () => done(),
       (error) => {
         request.keyProblem = error;

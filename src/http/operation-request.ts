@@ -10,7 +10,7 @@ import { Observation } from './access-log';
 import type { ErrorLog } from './error-log';
 
 /** An HTTP request, or an operation received over WebSocket, with its caller. */
-export interface Incoming {
+export interface IncomingRequest {
   readonly id: string;
   readonly caller: Caller;
   readonly meter: Meter;
@@ -32,7 +32,7 @@ export function operationRequestCreator({
   database,
   errorLog,
   maxStatementBytes,
-}: OperationRequestOptions): CreateOperationRequest<Incoming> {
+}: OperationRequestOptions): CreateOperationRequest<IncomingRequest> {
   return (incoming, api, idempotency, precondition) => {
     const { id: requestId, caller, meter, deadline, method } = incoming;
     const isSafe = method === 'GET' || method === 'HEAD';
@@ -52,9 +52,11 @@ export function operationRequestCreator({
 }
 
 /** Creates the executor's request for an operation of the GraphQL interface. */
-export type CreateGraphQLRequest = (incoming: Incoming) => OperationRequest;
+export type CreateGraphQLRequest = (incoming: IncomingRequest) => OperationRequest;
 
-export function graphQLRequestCreator(createOperationRequest: CreateOperationRequest<Incoming>): CreateGraphQLRequest {
+export function graphQLRequestCreator(
+  createOperationRequest: CreateOperationRequest<IncomingRequest>,
+): CreateGraphQLRequest {
   return (incoming) => {
     const key = incoming.headers?.[IDEMPOTENCY_KEY];
     return createOperationRequest(

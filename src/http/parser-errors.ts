@@ -26,7 +26,7 @@ interface ParserError extends Error {
   readonly rawPacket?: unknown;
 }
 
-export interface ParserErrorOptions {
+interface ParserErrorOptions {
   readonly limits: Limiter;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;

@@ -37,11 +37,11 @@ declare module 'fastify' {
     /** The name of the route in logs and metrics: `graphql`, `docs`, or the `operationId` of a REST operation. */
     logName?: string;
     /**
-     * How a request that runs no operation is charged. By default it counts against the quota. `free` requests use no quota,
-     * but have a separate limit. `unmetered` requests (health, metrics) are not charged if they succeed. With either value,
-     * requests with a wrong key are served too, unless the route's `check` rejects them.
+     * How a request that runs no operation is charged. By default it counts against the quota. A `page` uses no quota, but has
+     * a separate limit. `unmetered` requests (health, metrics) are not charged if they succeed. With either value, requests
+     * with a wrong key are served too, unless the route's `check` rejects them.
      */
-    metering?: 'free' | 'unmetered';
+    metering?: 'page' | 'unmetered';
     /** Whether the response is the same for every caller. If so, keys are not looked up, and bans do not apply. */
     isPublic?: boolean;
     /** Sets headers on all responses of the route, including rejections. */

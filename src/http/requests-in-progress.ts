@@ -230,7 +230,7 @@ export class RequestsInProgress {
   }
 
   /** Counts an operation over WebSocket while `run` is running. @param run gets the error if the operation is rejected. */
-  async during<Result>(caller: Holder, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
+  async runCounted<Result>(caller: Holder, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
     const slot = this.take();
     this.operations += 1;
     try {

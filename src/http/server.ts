@@ -88,7 +88,7 @@ type Install = (app: FastifyInstance) => void | Promise<void>;
  * A stage of handling a request: its phase, its name (as in docs/architecture.md), and its hook. In Fastify, body parsers,
  * routes and the error handler are not hooks. Stages of these kinds have an `install` function instead of a hook.
  */
-export type Stage =
+type Stage =
   | readonly [phase: 'onRequest', name: string, hook: onRequestHookHandler]
   | readonly [phase: 'parsing' | 'handler' | 'error', name: string, { readonly install: Install }]
   | readonly [phase: 'onSend', name: string, hook: onSendHookHandler<unknown>]

@@ -60,7 +60,7 @@ export class ChangeResolver {
 @InputType({
   description: 'Selects changes where the pet matches every given filter, before or after the change.',
 })
-export class PetChangeFilter {
+class PetChangeFilter {
   @Field(() => [Id], nullable('Pets with these ids.'))
   ids?: bigint[] | null;
 
@@ -74,7 +74,7 @@ export class PetChangeFilter {
 @InputType({
   description: 'Selects changes where the order matches every given filter, before or after the change.',
 })
-export class OrderChangeFilter {
+class OrderChangeFilter {
   @Field(() => [Id], nullable('Orders with these ids.'))
   ids?: bigint[] | null;
 
@@ -88,7 +88,7 @@ export class OrderChangeFilter {
 @InputType({
   description: 'Selects changes where the current stock matches every given filter.',
 })
-export class InventoryChangeFilter {
+class InventoryChangeFilter {
   @Field(() => [Id], nullable('Stock of these pets.'))
   petIds?: bigint[] | null;
 

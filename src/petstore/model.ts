@@ -31,14 +31,14 @@ interface Topics {
 }
 
 /**
- * Announces a change to the transaction that makes it, after the row is locked. The transaction writes the event of the change.
- * Subscribers get the change once the transaction is committed.
+ * Publishes a change through the transaction that makes it, after the row is locked. The transaction writes the event of the
+ * change. Subscribers get the change once the transaction is committed.
  */
-export function announceChange<T extends keyof Topics>(
+export function publishChange<T extends keyof Topics>(
   transaction: ChangePublisher,
   change: Change<Topics[T]> & { topic: T } & Owned<Topics[T]>,
 ): void {
-  transaction.changed(change);
+  transaction.publish(change);
 }
 
 /** The owner of a row, if rows of this type have owners. */

@@ -31,7 +31,7 @@ function textRoute(app: FastifyInstance, url: string, type: string, write: () =>
   };
   let asset: Asset | undefined;
   readRoute(app, url, {
-    config: { metering: 'free', logName: 'docs' },
+    config: { metering: 'page', logName: 'docs' },
     handler: (_request, reply) => {
       asset ??= make();
       return sendAsset(reply, asset, 'private, no-cache');

@@ -6,7 +6,7 @@ loadLanguages.silent = true;
 loadLanguages(['bash', 'graphql', 'http', 'javascript', 'json', 'sql', 'tsx', 'yaml']);
 
 /** A section of a page: a heading, and the text up to the next heading. */
-export interface Section {
+interface Section {
   /** The level of the heading, 1 to 6. */
   readonly level: number;
   /** The id of the heading. It is made from the title in the same way as on GitHub. */

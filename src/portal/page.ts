@@ -4,10 +4,10 @@ import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 
 /** The sources that a page may load from, by directive of the Content-Security-Policy. All other sources are forbidden. */
-export type Policy = Readonly<Record<string, readonly string[]>>;
+type Policy = Readonly<Record<string, readonly string[]>>;
 
 /** The policy of pages that load everything from this server. */
-export const OWN: Policy = {
+const OWN: Policy = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
   'style-src': ["'self'"],

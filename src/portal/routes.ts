@@ -15,7 +15,7 @@ import { sendAsset } from './send-asset';
 import { type PageContent, renderPage } from './templates';
 
 /** The documents that describe the REST and GraphQL interfaces. */
-export interface PortalOptions {
+interface PortalOptions {
   /** Served at `/openapi.json`, and shown at `/docs/rest`. */
   readonly document: OpenAPIV3.Document;
   /** Served at `/schema.graphql`. */
@@ -65,7 +65,7 @@ export function createPortal({ document, schema }: PortalOptions): Portal {
 function pageRoutes(app: FastifyInstance, assets: Assets, pages: ReadonlyMap<string, Page>): void {
   app.addHook('onRoute', (route) => {
     const operation = route.url.startsWith('/docs') ? 'docs' : 'pages';
-    route.config = { ...route.config, metering: 'free', logName: operation };
+    route.config = { ...route.config, metering: 'page', logName: operation };
   });
   const redirects = [['/docs/graphql', '/graphiql']];
   for (const [url, page] of pages) {

@@ -38,7 +38,7 @@ export interface PageContent extends PageOptions {
 }
 
 /** Properties that are the same for all pages. */
-export interface Site {
+interface Site {
   /** The name of the service. */
   readonly product: string;
   /** The path of the assets. */

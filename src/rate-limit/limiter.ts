@@ -88,13 +88,13 @@ export class Limiter {
   take(subject: Subject, requests: number, kind: RequestKind): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
     const counted = kind === 'counted' ? requests : 0;
-    const takeHere = () => this.count(subject.recordedAs, counted, this.takeHere(subject, requests, kind));
-    if (!redis || this.state === 'fallback') return takeHere();
+    const takeInMemory = () => this.record(subject.recordedAs, counted, this.takeInMemory(subject, requests, kind));
+    if (!redis || this.state === 'fallback') return takeInMemory();
     return redis.take(subject, requests, kind).then(
-      (status) => this.count(subject.recordedAs, counted, this.noteBan(subject, status)),
+      (status) => this.record(subject.recordedAs, counted, this.noteBan(subject, status)),
       (error) => {
         this.leaveRedis(subject.id, error);
-        return takeHere();
+        return takeInMemory();
       },
     );
   }
@@ -102,12 +102,12 @@ export class Limiter {
   /** Returns the caller's status without charging a request. The verdict is `banned` or `allowed`. */
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
-    if (!redis || this.state === 'fallback') return this.memory.peek(this.subjectHere(subject));
+    if (!redis || this.state === 'fallback') return this.memory.peek(this.subjectInMemory(subject));
     return redis.peek(subject).then(
       (status) => this.noteBan(subject, status),
       (error) => {
         this.leaveRedis(subject.id, error);
-        return this.memory.peek(this.subjectHere(subject));
+        return this.memory.peek(this.subjectInMemory(subject));
       },
     );
   }
@@ -121,15 +121,15 @@ export class Limiter {
     const { redis } = this.options;
     if (!redis || this.state === 'fallback') {
       if (!this.memory.isBanned(subject.id)) return undefined;
-      return this.count(subject.recordedAs, 0, this.memory.peek(this.subjectHere(subject)));
+      return this.record(subject.recordedAs, 0, this.memory.peek(this.subjectInMemory(subject)));
     }
     const ban = this.bans.size > 0 ? this.bans.get(subject.id) : undefined;
     if (!ban) return undefined;
-    if (performance.now() - ban.checkedAt < RECHECK_MS) return this.countBan(subject, ban);
+    if (performance.now() - ban.checkedAt < RECHECK_MS) return this.recordBan(subject, ban);
     ban.checkedAt = performance.now();
     return (async () => {
       const { verdict } = await this.peek(subject);
-      return verdict === 'banned' ? this.countBan(subject, this.bans.get(subject.id) ?? ban) : undefined;
+      return verdict === 'banned' ? this.recordBan(subject, this.bans.get(subject.id) ?? ban) : undefined;
     })();
   }
 
@@ -162,7 +162,7 @@ export class Limiter {
     return status;
   }
 
-  private countBan({ id, recordedAs }: Subject, { status, at }: KnownBan): LimitStatus | undefined {
+  private recordBan({ id, recordedAs }: Subject, { status, at }: KnownBan): LimitStatus | undefined {
     const now = this.options.now();
     const { bannedUntil = 0, retryAfterMs = 0 } = status;
     // If the clock has been set back, Redis knows how long the ban lasts.
@@ -171,10 +171,10 @@ export class Limiter {
       return undefined;
     }
     const retryAt = Math.max(bannedUntil, at + retryAfterMs);
-    return this.count(recordedAs, 0, { ...status, verdict: 'banned', retryAfterMs: retryAt - now });
+    return this.record(recordedAs, 0, { ...status, verdict: 'banned', retryAfterMs: retryAt - now });
   }
 
-  private count(recordedAs: string | undefined, requests: number, status: LimitStatus): LimitStatus {
+  private record(recordedAs: string | undefined, requests: number, status: LimitStatus): LimitStatus {
     const { verdict, bannedUntil } = status;
     this.decisions[verdict] += 1;
     const beginsBan = verdict === 'limited' && bannedUntil !== undefined;
@@ -188,8 +188,8 @@ export class Limiter {
    * Counts in memory. An operation within the quota of the plan takes at most the whole fallback quota, so that it is not
    * rejected as too expensive.
    */
-  private takeHere(subject: Subject, requests: number, kind: RequestKind): LimitStatus {
-    const here = this.subjectHere(subject);
+  private takeInMemory(subject: Subject, requests: number, kind: RequestKind): LimitStatus {
+    const here = this.subjectInMemory(subject);
     const most = Math.min(here.quota.perMinute, here.quota.perDay);
     return this.memory.take(here, exceedsQuota(requests, subject.quota) ? requests : Math.min(requests, most), kind);
   }
@@ -198,7 +198,7 @@ export class Limiter {
    * The subject with the quota that applies while this instance counts in memory. Without Redis, the full quota applies.
    * Otherwise the fallback fraction of each limit applies, but at least one request.
    */
-  private subjectHere(subject: Subject): Subject {
+  private subjectInMemory(subject: Subject): Subject {
     const { redis, fallbackFraction = 0.5 } = this.options;
     if (!redis) return subject;
     const { id, quota, windowsOf } = subject;

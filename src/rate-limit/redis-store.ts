@@ -5,7 +5,7 @@ import { PLANS, type Quota } from './plans';
 import { CODES, defineScript, REPORTED, VERDICTS } from './redis-script';
 import { type BanRules, newState, type RequestKind, type State } from './rules';
 
-export interface RedisStoreOptions {
+interface RedisStoreOptions {
   readonly bans: BanRules;
   /** The clock for reported times, in milliseconds since the Unix epoch. Counting uses the clock of Redis. */
   readonly now: () => number;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /** The form of a REDIS_URL: a server, the Sentinels of a master, or nodes of a cluster. */
-export type RedisForm = keyof typeof FORMS;
+type RedisForm = keyof typeof FORMS;
 
-export interface RedisHost {
+interface RedisHost {
   readonly host: string;
   readonly port: number;
 }

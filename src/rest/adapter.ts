@@ -23,7 +23,7 @@ export type CreateOperationRequest<Incoming = FastifyRequest> = (
   precondition: Precondition | undefined,
 ) => OperationRequest;
 
-export interface RestOptions {
+interface RestOptions {
   readonly executor: Executor;
   readonly routes: readonly PreparedRoute[];
   readonly createOperationRequest: CreateOperationRequest;
@@ -44,7 +44,7 @@ export function registerRoutes(app: FastifyInstance, options: RestOptions): void
         annotate: annotationOf(route),
         check: checkOf(route, executor.uses),
       },
-      handler: (request, reply) => run(options, route, request as RestRequest, reply),
+      handler: (request, reply) => handle(options, route, request as RestRequest, reply),
     });
   }
 }
@@ -76,7 +76,7 @@ function requireJsonAccepted(accept: string | undefined): void {
 }
 
 /** Runs the operation of a route and sends its response. Errors are thrown, or reject the promise. */
-function run(
+function handle(
   { executor, createOperationRequest }: RestOptions,
   route: PreparedRoute,
   request: RestRequest,
@@ -84,7 +84,7 @@ function run(
 ): Promise<FastifyReply> {
   if (route.inputs.body && request.body === undefined) throw emptyBody();
   const variables = variablesOf(route, request);
-  const key = route.runsOnce ? request.headers[IDEMPOTENCY_KEY] : undefined;
+  const key = route.acceptsIdempotencyKey ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operationId: route.id };
   const contextIn = (session: Session) => new Context(operationRequest, { countedFields: 0 }, session);
   const precondition = route.isConditional ? preconditionOf(request.headers, route, contextIn) : undefined;

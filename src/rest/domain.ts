@@ -65,7 +65,7 @@ export interface Samples {
 }
 
 /** The descriptions of the whole service in its documentation. */
-export interface Descriptions {
+interface Descriptions {
   readonly title: string;
   /** The description of the GraphQL schema. */
   readonly schema: string;

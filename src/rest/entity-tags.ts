@@ -8,7 +8,7 @@ const ELEMENT = /[ \t]*(?:(?:W\/)?("[!#-~\x80-\xff]*"))?[ \t]*(?:,|$)/y;
 const ENCODED = /(?:--?|;)(?:gzip|br|zstd|deflate)"$/;
 
 /** The entity tags in a header, or `*` for any. */
-export type EntityTags = '*' | ReadonlySet<string>;
+type EntityTags = '*' | ReadonlySet<string>;
 
 /**
  * Parses `If-Match` or `If-None-Match`; `undefined` if the header is malformed. A proxy that compresses a response puts `W/`

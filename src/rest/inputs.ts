@@ -251,7 +251,7 @@ interface Sort {
 }
 
 /** The sort orders that a list can have. */
-export interface Sorts {
+interface Sorts {
   /** The sort orders by their REST names, such as `id`, `-id`, `shipDate` and `-shipDate`. */
   readonly orders: ReadonlyMap<string, Sort>;
   /** The REST name of the default order. */

@@ -36,7 +36,7 @@ export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'pa
   readonly identity: { readonly field: string; readonly parameter: string | undefined };
   readonly payload: Payload;
   /** Whether the operation accepts an idempotency key. All other operations are safe to retry without a key. */
-  readonly runsOnce: boolean;
+  readonly acceptsIdempotencyKey: boolean;
   /** Whether the operation changes an existing resource, and therefore accepts `If-Match` and `If-None-Match`. */
   readonly isConditional: boolean;
   /** The error codes that are specific to the operation. */
@@ -149,7 +149,7 @@ function prepare(
     inputs,
     identity: { field: payload.members.some(({ key }) => key === 'id') ? 'id' : (parameter ?? 'id'), parameter },
     payload,
-    runsOnce: method === 'POST' || method === 'PATCH',
+    acceptsIdempotencyKey: method === 'POST' || method === 'PATCH',
     isConditional: method !== 'GET' && method !== 'POST',
     errors: errorsOf(rootField),
     scope: requiredScope(rootField),

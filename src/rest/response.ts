@@ -27,7 +27,7 @@ export function sendResult(
 ): FastifyReply {
   const { ok, payload, write, pathOf, locationOf, isContinued } = route;
   const result = resultOf(route, body);
-  if (result === null || result === undefined) throw nothingThere(route, request.params);
+  if (result === null || result === undefined) throw notFoundError(route, request.params);
   if (ok === 204) return reply.code(204).send();
   if (route.method === 'GET') {
     if (!payload.isPage) return sendRead(request, reply, write(result));
@@ -66,7 +66,7 @@ function resultOf({ payload, errorPaths }: PreparedRoute, { errors, data }: Form
 }
 
 /** The error for an operation that returned null. */
-function nothingThere({ missing, payload, path: template }: PreparedRoute, path: RestRequest['params']) {
+function notFoundError({ missing, payload, path: template }: PreparedRoute, path: RestRequest['params']) {
   const [parameter] = pathParameters(template);
   const message = missing ?? `${payload.type.name} {${parameter}} does not exist.`;
   return new ProblemError('NOT_FOUND', filler(message)(path));

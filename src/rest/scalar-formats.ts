@@ -4,7 +4,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { type Element, integerRule, MAX_INT32, MAX_INT64 } from '../errors/inputs';
 
 /** How REST represents a GraphQL scalar. */
-export interface Scalar {
+interface Scalar {
   readonly schema: OpenAPIV3.SchemaObject;
   readonly example?: unknown;
   /** The error message for an invalid value. The default names the minimum and maximum. */

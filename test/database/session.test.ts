@@ -212,7 +212,7 @@ describe('a session', () => {
     const session = sessionFor(10_000);
     const work = session.transaction(async (inner) => {
       await rename(inner, 1, 'Ace');
-      inner.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+      inner.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
       setTimeout(() => session.requester.deadline.end());
     });
     await errorOf(work);

@@ -135,7 +135,7 @@ test('a transaction that cannot write its events is rolled back, and reports why
   await database.query(statement(`alter table events add constraint refused check (topic <> 'pet')`), []);
   const changed = database.transaction(async (tx) => {
     await tx.query(statement(`update pets set name = 'Max' where id = 1`), []);
-    tx.changed({ topic: 'pet', kind: 'UPDATED', id: 1n });
+    tx.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
   });
   expect(await code(changed)).toBe('23514');
   expect((await gateway.graphql(CREATE)).errors[0]?.extensions?.code).toBe('INTERNAL_SERVER_ERROR');

@@ -15,13 +15,13 @@ function setUp(waitMs = 10_000) {
     key: string,
     result: Promise<string> = new Promise(() => undefined),
     callerId = 'Ada',
-    enter: (deadline: Deadline) => unknown = () => undefined,
+    enterQueue: (deadline: Deadline) => unknown = () => undefined,
   ) =>
-    results.find(EVENT, {
+    results.resultFor(EVENT, {
       key,
       callerId,
       visibility: ALL_ROWS,
-      enter,
+      enterQueue,
       compute: (given) => {
         reads.push(given);
         return result;
@@ -30,7 +30,7 @@ function setUp(waitMs = 10_000) {
   return { find, reads };
 }
 
-/** A queue in which work waits until its turn. */
+/** A queue in which work waits. */
 function queue() {
   let start: () => void = () => undefined;
   let entered = 0;

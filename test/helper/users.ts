@@ -2,10 +2,10 @@ import { KeyCache } from '../../src/access/key-cache';
 
 /** Lets the key `user ada READ` stand for the token of the user `ada` with the scope READ. */
 export function asUsers(): void {
-  const { recognise } = KeyCache.prototype;
-  jest.spyOn(KeyCache.prototype, 'recognise').mockImplementation(function (this: KeyCache, key, origin) {
+  const { authenticate } = KeyCache.prototype;
+  jest.spyOn(KeyCache.prototype, 'authenticate').mockImplementation(function (this: KeyCache, key, origin) {
     const [kind, user, scope] = key.split(' ');
-    if (kind !== 'user' || !user) return recognise.call(this, key, origin);
+    if (kind !== 'user' || !user) return authenticate.call(this, key, origin);
     const scopes = new Set(scope === 'WRITE' ? (['READ', 'WRITE'] as const) : (['READ'] as const));
     return { id: `user:${user}`, user, quota: { perMinute: 1_000_000, perDay: 10_000_000 }, plan: 'BUSINESS', scopes };
   });

@@ -254,7 +254,7 @@ describe('events', () => {
     );
     await until(async () => (await running(live)) === 1);
     const before = { id: 99n, name: 'Old', status: 'sold', categoryId: 1n };
-    gateway.database.changed({ topic: 'pet', kind: 'DELETED', id: 99n, before });
+    gateway.database.publish({ topic: 'pet', kind: 'DELETED', id: 99n, before });
     const [event] = await pets.until(1);
     expect(event?.data?.petChanged?.pet).toEqual({ id: '99', createdAt: null, version: '' });
   });

@@ -3,12 +3,12 @@ import { callInBatch } from '../batch';
 import type { PoolLoad } from '../database';
 import { Deadline, type Requester } from '../deadline';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../fair-semaphore';
-import type { Command, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../gateway-database';
+import type { BoundStatement, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
 import type { PoolBounds } from '../postgres/bounded-pool';
 import { TAKES_WRITES } from '../postgres/postgres-engine';
 import { exactDate } from '../postgres/prepared-query';
-import { adapterOn, PrismaConnections } from '../postgres/prisma-connection';
+import { adapterOn, PrismaClientPool } from '../postgres/prisma-client-pool';
 import { settled } from '../settled';
 import type { DatabaseThread } from './database-thread';
 import { type Done, EmbeddedTransaction, type Flight } from './embedded-transaction';
@@ -39,7 +39,7 @@ export class EmbeddedEngine implements Engine {
   private readonly transactions: FairSemaphore;
   private readonly freeSlots = Array.from({ length: MAX_IN_FLIGHT }, (_, slot) => slot);
   private readonly statements = new SessionStatements();
-  private readonly models = new PrismaConnections();
+  private readonly prismaClients = new PrismaClientPool();
   private readonly upkeep: Upkeep;
 
   constructor(
@@ -66,7 +66,7 @@ export class EmbeddedEngine implements Engine {
     return { total: MAX_IN_FLIGHT, idle: this.inFlight.idle, waiting };
   }
 
-  async run<Row>(requester: Requester, { statement, values, kind, onWritten }: Command<Row>): Promise<Row[]> {
+  async run<Row>(requester: Requester, { statement, values, kind, onWritten }: BoundStatement<Row>): Promise<Row[]> {
     const config = { ...statement, values: values.map(exactDate) };
     return (await this.send(requester, kind, config, onWritten && (({ rows }) => onWritten(rows)))).rows;
   }
@@ -86,7 +86,7 @@ export class EmbeddedEngine implements Engine {
 
   async close(): Promise<void> {
     await this.upkeep.stop();
-    await this.models.close();
+    await this.prismaClients.close();
     await this.prisma.$disconnect();
     await this.thread.close();
   }
@@ -126,10 +126,16 @@ export class EmbeddedEngine implements Engine {
     // Statements that have already been let in, but not been sent, must go first. Behind BEGIN, they would run inside the
     // transaction, and a rollback would undo them.
     while (this.freeSlots.length - this.inFlight.idle > 1) await undefined;
-    return new EmbeddedTransaction(this.depart(leave), this.thread.stream, requester.deadline, this.models, () => {
-      this.inFlight.resume();
-      leaveTransactions();
-    });
+    return new EmbeddedTransaction(
+      this.depart(leave),
+      this.thread.stream,
+      requester.deadline,
+      this.prismaClients,
+      () => {
+        this.inFlight.resume();
+        leaveTransactions();
+      },
+    );
   }
 
   private async enter(requester: Requester, giveUp?: Release): Promise<Release> {

@@ -5,7 +5,7 @@ import type { Deadline } from '../deadline';
 import type { OpenTransaction, TransactionEnd } from '../gateway-database';
 import type { Prisma } from '../generated/client';
 import { exactDate } from '../postgres/prepared-query';
-import type { PrismaConnection, PrismaConnections } from '../postgres/prisma-connection';
+import type { PrismaClientPool, ReusablePrismaClient } from '../postgres/prisma-client-pool';
 import type { EventRow } from '../recorded-write';
 import { BEGIN } from '../session-settings';
 import { settled } from '../settled';
@@ -30,14 +30,14 @@ export class EmbeddedTransaction implements OpenTransaction {
   private isCommitting = false;
   private isOver = false;
   /** Prisma's models in this transaction; `undefined` until a model is used. */
-  private connection: PrismaConnection | undefined;
+  private prismaClient: ReusablePrismaClient | undefined;
 
   /** @param release called when others may send statements. */
   constructor(
     private readonly flight: Flight,
     private readonly stream: PortStream,
     private readonly deadline: Deadline,
-    private readonly models: PrismaConnections,
+    private readonly prismaClients: PrismaClientPool,
     private readonly release: () => void,
   ) {
     this.flight.send({ text: BEGIN }, false, () => undefined);
@@ -45,8 +45,10 @@ export class EmbeddedTransaction implements OpenTransaction {
 
   get prisma(): Prisma.TransactionClient {
     this.checkOpen();
-    this.connection ??= this.models.take((config) => this.send({ ...config, name: statement(config.text).name }));
-    return this.connection.prisma;
+    this.prismaClient ??= this.prismaClients.take((config) =>
+      this.send({ ...config, name: statement(config.text).name }),
+    );
+    return this.prismaClient.prisma;
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
@@ -95,7 +97,7 @@ export class EmbeddedTransaction implements OpenTransaction {
       throw error;
     } finally {
       // Not before `run` has ended: it might otherwise send its next statement in the transaction of another caller.
-      if (this.connection) this.models.putBack(this.connection);
+      if (this.prismaClient) this.prismaClients.putBack(this.prismaClient);
     }
   }
 

@@ -2,8 +2,8 @@ import { type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolCon
 import { Deadline, type Requester } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
+import { cancelAtDeadline, noteReadOnly } from './cancel-at-deadline';
 import { onServerError, setUp } from './connection-settings';
-import { hold, noteReadOnly } from './held-connection';
 import type { PostgresServer } from './postgres-server';
 
 export interface PoolBounds {
@@ -111,7 +111,7 @@ export class BoundedPool extends Pool {
             leave();
             return reject(notOpened(error));
           }
-          hold(client, deadline, this.server.cancelRequests, leave);
+          cancelAtDeadline(client, deadline, this.server.cancelRequests, leave);
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);

@@ -41,7 +41,7 @@ function requestCancel(config: ClientConfig, { processID, secretKey }: ClientBas
   const connection = new Connection({ ssl, sslNegotiation: sslnegotiation });
   const silent = setTimeout(() => connection.stream.destroy(), PATIENCE_MS).unref();
   const cancel = () => connection.cancel(processID, secretKey);
-  // Errors are ignored, since `hold` checks whether the statement still runs.
+  // Errors are ignored, since `cancelAtDeadline` checks whether the statement still runs.
   connection.on('error', () => undefined);
   if (!ssl) connection.once('connect', cancel);
   else if (sslnegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());

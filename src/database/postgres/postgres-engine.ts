@@ -4,7 +4,7 @@ import type { PoolLoad, Statement } from '../database';
 import type { Requester } from '../deadline';
 import { failureOf } from '../failures';
 import { connectionsOfOneCaller } from '../fair-semaphore';
-import type { Command, Engine, OpenTransaction, TransactionEnd } from '../gateway-database';
+import type { BoundStatement, Engine, OpenTransaction, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
 import { retrying } from '../retries';
@@ -14,7 +14,7 @@ import { BoundedPool, type PoolBounds } from './bounded-pool';
 import { openProbe, settingsFor } from './connection-settings';
 import type { PostgresServer } from './postgres-server';
 import { exactDate, runPrepared, valueTypes as types } from './prepared-query';
-import { PrismaConnections } from './prisma-connection';
+import { PrismaClientPool } from './prisma-client-pool';
 import { SharedConnections } from './shared-connections';
 import { PostgresTransaction } from './transaction';
 
@@ -71,7 +71,7 @@ end $$`;
 export class PostgresEngine implements Engine {
   readonly prisma: PrismaClient;
   private readonly pool: BoundedPool;
-  private readonly models = new PrismaConnections();
+  private readonly prismaClients = new PrismaClientPool();
   private readonly probe: Pool;
   private readonly shared: SharedConnections;
 
@@ -103,28 +103,28 @@ export class PostgresEngine implements Engine {
     return { total: totalCount + total, idle: idleCount + idle, waiting };
   }
 
-  run<Row>(requester: Requester, command: Command<Row>): Promise<Row[]> {
+  run<Row>(requester: Requester, boundStatement: BoundStatement<Row>): Promise<Row[]> {
     const { deadline } = requester;
-    const { statement, kind } = command;
-    const values = command.values.map(exactDate);
+    const { statement, kind } = boundStatement;
+    const values = boundStatement.values.map(exactDate);
     if (kind === 'short-read') {
       const { reason } = deadline;
       if (reason) return Promise.reject(reason);
       const rows = this.shared.query<Row>(statement, values);
-      if (rows) return rows.catch((error) => this.runInPool(requester, command, values, error));
+      if (rows) return rows.catch((error) => this.runInPool(requester, boundStatement, values, error));
     }
-    return this.runInPool(requester, command, values);
+    return this.runInPool(requester, boundStatement, values);
   }
 
   /** @param stale the error of the statement on a shared connection. Other errors than stale statements are thrown again. */
   private async runInPool<Row>(
     requester: Requester,
-    command: Command<Row>,
+    boundStatement: BoundStatement<Row>,
     values: unknown[],
     stale?: unknown,
   ): Promise<Row[]> {
     if (stale !== undefined && failureOf(stale) !== 'stale') throw stale;
-    return retrying(requester.deadline, () => this.runAlone(requester, command, values));
+    return retrying(requester.deadline, () => this.runAlone(requester, boundStatement, values));
   }
 
   async transact<T>(
@@ -134,8 +134,8 @@ export class PostgresEngine implements Engine {
   ): Promise<T> {
     const { deadline } = requester;
     const client = await this.pool.take(requester);
-    const kept = (statement: Statement) => this.kept(statement);
-    const transaction = new PostgresTransaction(client, deadline, this.models, kept);
+    const unnamedIfPooled = (statement: Statement) => this.unnamedIfPooled(statement);
+    const transaction = new PostgresTransaction(client, deadline, this.prismaClients, unnamedIfPooled);
     return settled(transaction.run(run, end), deadline, () => transaction.isCommitting);
   }
 
@@ -159,22 +159,28 @@ export class PostgresEngine implements Engine {
 
   async close(): Promise<void> {
     await this.shared.close();
-    await this.models.close();
+    await this.prismaClients.close();
     await this.prisma.$disconnect();
     await this.pool.end();
     await this.probe.end();
   }
 
   /** Behind a pooler, statements are not prepared, since the next transaction may run on another server connection. */
-  private kept(statement: Statement): Statement {
+  private unnamedIfPooled(statement: Statement): Statement {
     return this.server.isPooled ? { name: UNNAMED, text: statement.text } : statement;
   }
 
   /** Runs a statement on a connection from the pool. The connection runs nothing else at the same time. */
-  private async runAlone<Row>(requester: Requester, command: Command<Row>, values: unknown[]): Promise<Row[]> {
-    const { statement, kind, onWritten } = command;
+  private async runAlone<Row>(
+    requester: Requester,
+    boundStatement: BoundStatement<Row>,
+    values: unknown[],
+  ): Promise<Row[]> {
+    const { statement, kind, onWritten } = boundStatement;
     const client = await this.pool.take(requester);
-    const running = runPrepared<Row>(client, this.kept(statement), values, (isSpent) => client.release(isSpent));
+    const running = runPrepared<Row>(client, this.unnamedIfPooled(statement), values, (isSpent) =>
+      client.release(isSpent),
+    );
     if (onWritten) running.then(onWritten, () => undefined);
     return settled(running, requester.deadline, () => kind === 'write');
   }

@@ -12,7 +12,7 @@ const SILENCE_MS = 1_000;
 /** A statement that was too slow must use the pool for this long, in milliseconds. */
 const APART_MS = 10_000;
 
-export interface SharedConnectionsOptions {
+interface SharedConnectionsOptions {
   readonly size: number;
   /** How long a read may take on a shared connection, in milliseconds, before the server cancels it. */
   readonly readMs: number;
@@ -106,7 +106,7 @@ const MOST_WAITING = 100;
 const CHECK_MS = 250;
 
 /** One of the {@link SharedConnections}. */
-export class SharedConnection {
+class SharedConnection {
   isOpen = false;
   /** Whether this connection is collecting reads, which it sends at the end of this turn of the event loop. */
   isGathering = false;

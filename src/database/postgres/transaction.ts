@@ -9,7 +9,7 @@ import { BEGIN } from '../session-settings';
 import { statement } from '../statement';
 import { connectionOf } from './connection-settings';
 import { exactDate, notePrepared, runPrepared } from './prepared-query';
-import type { PrismaConnection, PrismaConnections } from './prisma-connection';
+import type { PrismaClientPool, ReusablePrismaClient } from './prisma-client-pool';
 
 /** A transaction on a checked-out connection. */
 export class PostgresTransaction implements OpenTransaction {
@@ -18,25 +18,25 @@ export class PostgresTransaction implements OpenTransaction {
   private isOver = false;
   private isSpent = false;
   /** Prisma's models on this connection; `undefined` until a model is used. */
-  private models: PrismaConnection | undefined;
+  private prismaClient: ReusablePrismaClient | undefined;
 
-  /** @param kept returns the statement to send: behind a pooler, a statement without a name. */
+  /** @param unnamedIfPooled returns the statement to send: behind a pooler, a statement without a name. */
   constructor(
     private readonly client: PoolClient,
     private readonly deadline: Deadline,
-    private readonly connections: PrismaConnections,
-    private readonly kept: (statement: Statement) => Statement,
+    private readonly prismaClients: PrismaClientPool,
+    private readonly unnamedIfPooled: (statement: Statement) => Statement,
   ) {}
 
   get prisma(): Prisma.TransactionClient {
     this.checkOpen();
-    this.models ??= this.connections.take((config) => this.send(config));
-    return this.models.prisma;
+    this.prismaClient ??= this.prismaClients.take((config) => this.send(config));
+    return this.prismaClient.prisma;
   }
 
   async query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     this.checkOpen();
-    return runPrepared<Row>(this.client, this.kept(statement), values.map(exactDate), (isSpent) => {
+    return runPrepared<Row>(this.client, this.unnamedIfPooled(statement), values.map(exactDate), (isSpent) => {
       this.isSpent ||= isSpent;
     });
   }
@@ -52,7 +52,7 @@ export class PostgresTransaction implements OpenTransaction {
       throw error;
     } finally {
       this.isOver = true;
-      if (this.models) this.connections.putBack(this.models);
+      if (this.prismaClient) this.prismaClients.putBack(this.prismaClient);
       this.client.release(this.isSpent);
     }
   }
@@ -102,7 +102,7 @@ export class PostgresTransaction implements OpenTransaction {
   /** Sends a statement of Prisma's models. */
   private send(config: QueryConfig): Promise<QueryResult> {
     this.checkOpen();
-    const { name, text } = this.kept(statement(config.text));
+    const { name, text } = this.unnamedIfPooled(statement(config.text));
     const noted = notePrepared(this.client, name, text);
     this.isSpent ||= noted.isFull;
     return this.client.query({ ...config, name: noted.name }).catch((error) => {

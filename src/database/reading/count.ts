@@ -1,5 +1,5 @@
 import type { Session } from '../database';
-import { statementFor } from '../statement';
+import { statementOrUnnamed } from '../statement';
 import { conditionsOf, criteriaOf, type Filters, where } from './criteria';
 import { type Parents, parentsOf } from './page-statement';
 import { Values } from './statement-values';
@@ -18,7 +18,7 @@ export interface Total {
 export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<Total> {
   const values = new Values(session);
   const select = totalSql(table, filters, values);
-  const [row] = await session.query<{ count: number }>(statementFor(values.complete(select), true), values.list);
+  const [row] = await session.query<{ count: number }>(statementOrUnnamed(values.complete(select), true), values.list);
   return totalOf(row?.count ?? 0);
 }
 
@@ -34,7 +34,7 @@ export async function countRowsByParent<Row>(
   const [parents, others] = parentsOf(table, field, ids, filters, values);
   const count = `(select count(*)::int from (${countedRows(table, others, values, parents)}) as counted)`;
   const select = values.complete(`select parent.id, ${count} as count from ${parents.rows} as parent(id)`);
-  const rows = await session.query<{ id: bigint; count: number }>(statementFor(select, true), values.list);
+  const rows = await session.query<{ id: bigint; count: number }>(statementOrUnnamed(select, true), values.list);
   return new Map(rows.map(({ id, count }) => [id, totalOf(count)]));
 }
 

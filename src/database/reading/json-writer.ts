@@ -6,7 +6,7 @@ import type { Values } from './statement-values';
 import { type Column, columnOf, columnOrComputed, mostBytesOf, type Table } from './table';
 
 /** SQL that writes a row as JSON. It refers to the row's table by the table's name. */
-export interface RowSql {
+interface RowSql {
   readonly text: string;
   /** SQL that joins the related rows: ` join …`. */
   readonly joins: string;
@@ -17,7 +17,7 @@ export interface RowSql {
 }
 
 /** SQL that writes each member of a page as a JSON text. */
-export interface PageSql {
+interface PageSql {
   readonly members: readonly { readonly key: string; readonly text: string }[];
   /** The FROM clause: ` from …`. */
   readonly from: string;
@@ -60,7 +60,7 @@ export class JsonWriter {
     const isFiltered = Object.keys(query.filters).length > 0;
     return {
       members,
-      from: ` from ${rows.from(read.rows, parents)}${total ? `, ${total}` : ''}`,
+      from: ` from ${rows.from(read.sql, parents)}${total ? `, ${total}` : ''}`,
       isShort: read.isShort && !total,
       isPlannedByValues: read.isPlannedByValues || (hasTotal && isFiltered),
       mostBytes: limit * rows.mostBytes,
@@ -71,8 +71,8 @@ export class JsonWriter {
   /** The part of a page's SQL that does not depend on the values of filters and cursors. It is cached. */
   private shape<Row>(table: Table<Row>, json: PageJson, query: PageQuery): PageShape {
     const { order, descending, backward, limit, before, after } = query;
-    const { visible } = this.values;
-    const key = `${table.name} ${visible} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
+    const { visibilityKind } = this.values;
+    const key = `${table.name} ${visibilityKind} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
     const known = shapes.get(json)?.get(key);
     if (known) return known;
     const { nestedPages } = this;

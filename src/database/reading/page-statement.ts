@@ -5,14 +5,14 @@ import type { Bound, PageQuery } from './selection';
 import type { Values } from './statement-values';
 import { type Column, columnOf, orderOf, type Table } from './table';
 
-/** A query and how to run it. */
-export interface Query {
+/** The SQL of a read, and how to run it. */
+export interface ReadSql {
   /** SQL that selects the rows in the order of the result. */
-  readonly rows: string;
-  /** Whether the query reads only a few rows through an index. Such a query may run on a shared connection. */
+  readonly sql: string;
+  /** Whether it reads only a few rows through an index. Such a read may run on a shared connection. */
   readonly isShort: boolean;
   readonly isPlannedByValues: boolean;
-  /** The statement for `rows`, if it already exists. */
+  /** The statement for `sql`, if it already exists. */
   readonly statement?: Statement;
 }
 
@@ -70,7 +70,7 @@ export function pageStatement<Row>(
   page: PageQuery,
   values: Values,
   parents?: Parents,
-): Query {
+): ReadSql {
   const { name } = table;
   const criteria = criteriaOf(table, page.filters);
   const order = new Order(table, page, values);
@@ -81,15 +81,15 @@ export function pageStatement<Row>(
     // all columns, pages far down the order would take longer (bench/README.md).
     const found = searchedIds(table, criteria, page, order, values, parents);
     const id = columnOf(table, table.idField);
-    const rows = `select ${columns} from (${found}) as found join ${values.from(table)} on ${id} = found.id${joins}${order.sql}`;
-    return { rows, isShort: isShort(criteria.ids ?? Infinity), isPlannedByValues: criteria.ids === undefined };
+    const sql = `select ${columns} from (${found}) as found join ${values.from(table)} on ${id} = found.id${joins}${order.sql}`;
+    return { sql, isShort: isShort(criteria.ids ?? Infinity), isPlannedByValues: criteria.ids === undefined };
   }
   const intervals = criteria.equal.reduce((product, each) => product * each.values.length, 1);
   const read = (what: string) => intervalRows(table, criteria, page, what, order, values, parents);
   const isFlat = !joins && intervals === 1 && !order.ends.length;
   return {
     // A join does not always preserve the order, so the outer query sorts again.
-    rows: isFlat
+    sql: isFlat
       ? read(columns)
       : `select ${columns} from (${read(`${name}.*`)}) as ${name}${joins}${where(order.ends)}${order.sql}`,
     isShort: isShort(page.limit * intervals),

@@ -26,7 +26,7 @@ export function projectionOf<Row>(
   values: Values,
   ...needed: readonly string[]
 ): Projection {
-  const key = `${table.name} ${values.visible} ${needed.join(' ')}`;
+  const key = `${table.name} ${values.visibilityKind} ${needed.join(' ')}`;
   let known = projections.get(selection);
   if (!known) {
     known = new Map();

@@ -1,8 +1,8 @@
 import type { Session, Statement } from '../database';
-import { statementFor, statement as statementOf } from '../statement';
+import { statement as statementOf, statementOrUnnamed } from '../statement';
 import type { Visibility } from '../visibility';
 import { JsonWriter } from './json-writer';
-import { pageStatement, parentsOf, type Query, SHORT } from './page-statement';
+import { pageStatement, parentsOf, type ReadSql, SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import {
   type FieldSelection,
@@ -29,7 +29,7 @@ export async function selectByIds<Row>(
   values.list.push(isOne ? ids[0] : ids);
   const statement = (isOne ? byId : byIds)(table, projection, values);
   const isShort = ids.length <= SHORT;
-  const read = { rows: statement.text, statement, isShort, isPlannedByValues: false };
+  const read = { sql: statement.text, statement, isShort, isPlannedByValues: false };
   const rows = await boundedRows<Row>(session, read, values, ids.length * projection.mostBytes);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
@@ -54,7 +54,7 @@ async function selectAsJson<Row>(
 ): Promise<JsonText | undefined> {
   const values = new Values(session);
   const parameter = values.add(id, 'bigint');
-  const statements = rowStatements[values.visible];
+  const statements = rowStatements[values.visibilityKind];
   let known = nested ? undefined : statements.get(json);
   if (!known) {
     const { text, joins, mostBytes, mostRows } = new JsonWriter(values, nested).row(table, json);
@@ -63,7 +63,7 @@ async function selectAsJson<Row>(
     if (!nested) statements.set(json, known);
   }
   const { statement, mostBytes, mostRows } = known;
-  const read = { rows: statement.text, statement, isShort: mostRows <= SHORT, isPlannedByValues: false };
+  const read = { sql: statement.text, statement, isShort: mostRows <= SHORT, isPlannedByValues: false };
   const row = await boundedTexts(session, read, ['json'], values, mostBytes);
   return row && new JsonText(row.json);
 }
@@ -113,16 +113,17 @@ export class TooManyBytes extends Error {}
  * @param most the maximum size of all rows in bytes, if every text has its maximum length.
  * @throws TooManyBytes
  */
-export function boundedRows<Row>(session: Session, read: Query, values: Values, most: number): Promise<Row[]> {
+function boundedRows<Row>(session: Session, read: ReadSql, values: Values, most: number): Promise<Row[]> {
   const { maxStatementBytes = Infinity } = session.requester;
   if (most > maxStatementBytes) return countedRows(session, read, values, maxStatementBytes);
   return session.query<Row>(statementIn(read, values), values.list, read.isShort);
 }
 
-/** The statement of a query. @param rows the SQL if it differs from the SQL of the query. */
-function statementIn({ rows: own, statement, isPlannedByValues }: Query, values: Values, rows = own): Statement {
-  const text = values.complete(rows);
-  return statement && text === statement.text ? statement : statementFor(text, isPlannedByValues);
+/** The statement of a read. @param sql the SQL if it differs from the SQL of the read. */
+function statementIn(read: ReadSql, values: Values, sql = read.sql): Statement {
+  const { statement, isPlannedByValues } = read;
+  const text = values.complete(sql);
+  return statement && text === statement.text ? statement : statementOrUnnamed(text, isPlannedByValues);
 }
 
 /**
@@ -132,21 +133,21 @@ function statementIn({ rows: own, statement, isPlannedByValues }: Query, values:
  * @param most the total size of the texts in bytes, if each has its maximum length.
  * @throws TooManyBytes
  */
-export async function boundedTexts<Column extends string>(
+async function boundedTexts<Column extends string>(
   session: Session,
-  read: Query,
+  read: ReadSql,
   columns: readonly Column[],
   values: Values,
   most: number,
 ): Promise<Readonly<Record<Column, string>> | undefined> {
   const { maxStatementBytes = Infinity } = session.requester;
-  let { rows } = read;
+  let { sql } = read;
   if (most > maxStatementBytes) {
     const texts = columns.map((name) => `case when bytes <= ${maxStatementBytes} then ${name} end as ${name}`);
-    const sized = `select read.*, octet_length(read::text) as bytes from (${read.rows}) as read`;
-    rows = `select ${texts.join(', ')} from (${sized}) as sized`;
+    const sized = `select read.*, octet_length(read::text) as bytes from (${read.sql}) as read`;
+    sql = `select ${texts.join(', ')} from (${sized}) as sized`;
   }
-  const statement = statementIn(read, values, rows);
+  const statement = statementIn(read, values, sql);
   const [row] = await session.query<Record<Column, string | null>>(statement, values.list, read.isShort);
   const [first] = columns;
   if (row && first !== undefined && row[first] === null)
@@ -156,13 +157,13 @@ export async function boundedTexts<Column extends string>(
 
 async function countedRows<Row>(
   session: Session,
-  read: Query,
+  read: ReadSql,
   values: Values,
   maxStatementBytes: number,
 ): Promise<Row[]> {
   const counted = `select * from (
 select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
-from (${read.rows}) as read) as read where "$bytes" - "$own" <= ${maxStatementBytes}`;
+from (${read.sql}) as read) as read where "$bytes" - "$own" <= ${maxStatementBytes}`;
   const statement = statementIn(read, values, counted);
   const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values.list, false);
   if ((found.at(-1)?.$bytes ?? 0) > maxStatementBytes)
@@ -211,7 +212,7 @@ export async function selectPageAsJson<Row>(
   );
   const texts = members.map(({ text }, index) => `${text} as t${index}`);
   const read = {
-    rows: `select ${texts.join(', ')}${from}`,
+    sql: `select ${texts.join(', ')}${from}`,
     isShort: isShort && mostRows <= SHORT,
     isPlannedByValues,
   };
@@ -239,9 +240,9 @@ export async function selectPages<Row>(
   const projection = projectionOf(table, selection, values, orderOf(table, page.order).field, field);
   const select = pageStatement(table, projection, oneMore({ ...page, filters }), values, parents);
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
-  const ofEach = `select page.* from ${parents.rows} as parent(id) cross join lateral (${select.rows}) as page`;
+  const ofEach = `select page.* from ${parents.rows} as parent(id) cross join lateral (${select.sql}) as page`;
   const most = page.limit * parents.count * projection.mostBytes;
-  const rows = await boundedRows<Row>(session, { ...select, rows: ofEach }, values, most);
+  const rows = await boundedRows<Row>(session, { ...select, sql: ofEach }, values, most);
   const found = new Map(ids.map((id): [bigint, Row[]] => [id, []]));
   for (const row of projection.shape(rows)) found.get(row[field as keyof Row] as bigint)?.push(row);
   return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));

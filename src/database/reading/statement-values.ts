@@ -18,7 +18,7 @@ export class Values {
   }
 
   /** Statements of the same text have the same kind of visibility. Part of the keys of caches. */
-  get visible(): Visibility['kind'] {
+  get visibilityKind(): Visibility['kind'] {
     return this.visibility.kind;
   }
 
@@ -28,8 +28,8 @@ export class Values {
    */
   from(table: Pick<Table<never>, 'name' | 'owner' | 'columns'>): string {
     const { name, owner } = table;
-    if (!owner || this.visible === 'all') return name;
-    const isVisible = `${columnOf(table, owner.column)} ${this.visible === 'owned' ? `= ${OWNER}::text` : 'is null'}`;
+    if (!owner || this.visibilityKind === 'all') return name;
+    const isVisible = `${columnOf(table, owner.column)} ${this.visibilityKind === 'owned' ? `= ${OWNER}::text` : 'is null'}`;
     return `(select * from ${name} where ${isVisible}) as ${name}`;
   }
 

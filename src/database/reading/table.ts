@@ -94,7 +94,7 @@ export interface Relation {
 }
 
 /** A sort order of a table: its sort expression, and a function that returns the sort key of a row as text for a cursor. */
-export interface SortOrder<Row> {
+interface SortOrder<Row> {
   readonly expression: string;
   readonly column: Column;
   /** The field of the sort key. Every page in this order reads this field. */

@@ -9,12 +9,12 @@ import { RunningSubscription } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
 import { malformed } from '../graphql-parameters';
 import { HeldByCaller, type Holder } from '../held-by-caller';
-import { type Keys, Rejection } from '../identification';
+import { KeyRejection, type Keys } from '../identification';
 
 /** A subscription that has started, or the response to any other operation. */
 export type LiveResult = RunningSubscription | Outcome;
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly executor: Executor;
   readonly documents: Documents;
   readonly keys: Keys;
@@ -71,7 +71,7 @@ export class LiveOperations {
   ): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
-    if (this.isClosing) return rejectOperation(aboutToEnd(), { operationRequest });
+    if (this.isClosing) return rejectOperation(shuttingDown(), { operationRequest });
     const release = this.operations.take(operationRequest.caller);
     if (!release) return rejectOperation(tooMany(this.operations.most), { operationRequest });
     let result: LiveResult | undefined;
@@ -138,14 +138,14 @@ export class LiveOperations {
    */
   private async check(key: string, address: string, subscriptions: readonly RunningSubscription[]): Promise<void> {
     const { keys, lookUpMs } = this.options;
-    let rejection: Rejection | undefined;
+    let rejection: KeyRejection | undefined;
     try {
-      let caller = keys.recognise(key, { address, deadline: new Deadline(lookUpMs) });
+      let caller = keys.authenticate(key, { address, deadline: new Deadline(lookUpMs) });
       if (caller instanceof Promise) {
         for (const each of subscriptions) each.pause();
         caller = await caller;
       }
-      if (caller instanceof Rejection) rejection = caller;
+      if (caller instanceof KeyRejection) rejection = caller;
     } catch {
       return;
     }
@@ -178,7 +178,7 @@ export class SlotsPerCaller {
   }
 }
 
-export function aboutToEnd(): ProblemError {
+export function shuttingDown(): ProblemError {
   return new ProblemError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Reconnect.');
 }
 

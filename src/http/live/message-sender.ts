@@ -10,7 +10,7 @@ export class MessageSender {
   /** Settles when the last message that is sent in fragments, or waits behind one, is sent. */
   private queue: Promise<void> | undefined;
 
-  constructor(private readonly socket: WebSocket) {}
+  constructor(private readonly webSocket: WebSocket) {}
 
   /** @returns a promise that is fulfilled when the message is sent, or the connection is closed. */
   send(text: string, hold: (bytes: number) => UnsentResponse): Promise<void> {
@@ -26,11 +26,11 @@ export class MessageSender {
   }
 
   private async sendFragments(fragments: Buffer[], unsent: UnsentResponse): Promise<void> {
-    const { socket } = this;
-    for (let next = fragments.shift(); next && socket.readyState === socket.OPEN; next = fragments.shift()) {
+    const { webSocket } = this;
+    for (let next = fragments.shift(); next && webSocket.readyState === webSocket.OPEN; next = fragments.shift()) {
       const fragment = next;
       const fin = fragments.length === 0;
-      await new Promise<void>((resolve) => socket.send(fragment, { binary: false, fin }, () => resolve()));
+      await new Promise<void>((resolve) => webSocket.send(fragment, { binary: false, fin }, () => resolve()));
       unsent.resize(sizeOf(fragments));
     }
     unsent.release();

@@ -26,7 +26,7 @@ const EVENT_STREAM = 'text/event-stream';
  */
 const KEEP_ALIVE_MS = 12_000;
 
-export interface StreamRouteOptions {
+interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
   readonly accessLog: AccessLog;

@@ -8,7 +8,7 @@ import { GRAPHQL_PATH } from '../urls';
 /** Headers that ask the server to switch protocols. They are removed before a request is parsed again. */
 const UPGRADE_HEADERS = /^(connection|upgrade|http2-settings|sec-websocket-.*)$/i;
 
-export interface Upgrade {
+interface Upgrade {
   readonly socket: Socket;
   /** The bytes that arrived after the request's headers. */
   readonly head: Buffer;

@@ -20,13 +20,13 @@ import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { type AccessLog, isBanned } from '../access-log';
 import { CONSTANT_HEADERS } from '../common-headers';
-import { type Keys, presentedKey, Rejection, rejectKey } from '../identification';
+import { KeyRejection, type Keys, presentedKey, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
-import type { CreateGraphQLRequest, Incoming } from '../operation-request';
+import type { CreateGraphQLRequest, IncomingRequest } from '../operation-request';
 import type { RequestsInProgress } from '../requests-in-progress';
-import { type ConnectionOperation, GraphQLConnection, INIT_MS, type Params } from './graphql-connection';
-import { aboutToEnd, type LiveOperations, type LiveResult, SlotsPerCaller, tooMany } from './live-operations';
+import { type LiveOperations, type LiveResult, SlotsPerCaller, shuttingDown, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
+import { type ConnectionOperation, INIT_MS, type Params, TransportWsHandler } from './transport-ws-handler';
 import { checkOrigin, pendingUpgrades } from './upgrades';
 
 /**
@@ -59,7 +59,7 @@ const BURST = 100;
 const MAX_CALLERS = 10_000;
 const TOO_OFTEN = `More than ${MESSAGES_PER_SECOND} messages, or ${(MESSAGES_PER_SECOND * MESSAGE_BYTES) / 1024} KiB, a second`;
 
-export interface WebSocketsOptions {
+interface WebSocketsOptions {
   readonly keys: Keys;
   readonly limits: Limiter;
   readonly live: LiveOperations;
@@ -79,13 +79,13 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const MAX_UNIDENTIFIED = 100;
 
 /**
- * A connection. A key in the headers of the upgrade request identifies its caller. Without such a key, the caller is known
- * only after `connection_init`, which may contain a key.
+ * A WebSocket with its caller. A key in the headers of the upgrade request identifies the caller. Without such a key, the
+ * caller is known only after `connection_init`, which may contain a key.
  */
-interface Client {
-  readonly socket: WebSocket;
-  /** The connection below the WebSocket. */
-  readonly connection: Socket;
+interface WebSocketConnection {
+  readonly webSocket: WebSocket;
+  /** The TCP socket of the WebSocket. */
+  readonly socket: Socket;
   /** The client's address. A wrong key is charged to this address. */
   readonly address: Subject;
   caller: Caller;
@@ -97,7 +97,7 @@ interface Client {
    * Releases the connection's slot, which counts towards the limit of connections per caller, or, before `connection_init`
    * and without a key, per address.
    */
-  leave(): void;
+  releaseSlot(): void;
   /** Closes the connection when the token of its user ends. */
   expiry?: NodeJS.Timeout;
   /** Counts the messages of the caller, or, before the caller is known, those of the connection. */
@@ -106,7 +106,7 @@ interface Client {
 
 /**
  * GraphQL over WebSocket at `/graphql`. `accept` upgrades a request. Each message is counted (`MessageCounter`) and then
- * handled by the connection's `GraphQLConnection`, which calls `authenticate` for `connection_init` and `run` for
+ * handled by the connection's `TransportWsHandler`, which calls `authenticate` for `connection_init` and `run` for
  * `subscribe`.
  */
 export class WebSockets {
@@ -144,17 +144,18 @@ export class WebSockets {
     const limitStatus = await (key === undefined ? request.meter.peek() : request.meter.charge('free'));
     const rejection = key === undefined ? undefined : limitError(limitStatus);
     if (rejection) throw rejection;
-    if (live.isClosing) throw aboutToEnd();
+    if (live.isClosing) throw shuttingDown();
     const upgrade = this.upgrades.get(request.raw);
     // If the client has disconnected, stop here: no `close` event would release the slot that is taken below.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
-    const leave = key === undefined ? this.unidentified.take(request.caller) : live.connections.take(request.caller);
-    if (!leave && key === undefined) {
+    const releaseSlot =
+      key === undefined ? this.unidentified.take(request.caller) : live.connections.take(request.caller);
+    if (!releaseSlot && key === undefined) {
       // Not charged, since the connections may belong to callers with keys.
       request.meter.waive();
       throw TOO_MANY_UNIDENTIFIED;
     }
-    if (!leave) throw tooMany(live.connections.most);
+    if (!releaseSlot) throw tooMany(live.connections.most);
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
       // Omits the constant headers. They are about content, and the response to an upgrade has no content.
@@ -167,11 +168,11 @@ export class WebSockets {
     let opened: WebSocket | undefined;
     // Without a listener for `wsClientError`, ws would respond to a bad handshake itself, bypassing all hooks.
     this.server.once('headers', addHeaders).once('wsClientError', reject);
-    this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (socket) => {
-      opened = socket;
+    this.server.handleUpgrade(request.raw, upgrade.socket, upgrade.head, (webSocket) => {
+      opened = webSocket;
     });
     this.server.off('headers', addHeaders).off('wsClientError', reject);
-    if (!opened) leave();
+    if (!opened) releaseSlot();
     if (isRejected) throw notAHandshake(reply);
     reply.hijack();
     requests.stopCounting(request.slot);
@@ -179,107 +180,108 @@ export class WebSockets {
     const { caller } = request;
     const deadline = new Deadline(INIT_MS + requests.limitMs);
     const messages = key === undefined ? new MessageCounter(BURST) : this.counters.memo(caller.id);
-    const client = { connection: upgrade.socket, address, caller, key, deadline, leave, messages };
-    if (opened) this.serve({ ...client, socket: opened });
+    const { socket } = upgrade;
+    if (opened) this.serve({ webSocket: opened, socket, address, caller, key, deadline, releaseSlot, messages });
   }
 
-  /** Handles a client's messages. Disconnects a client that exceeds its limits or does not read responses. */
-  private serve(client: Client): void {
-    const { socket, connection } = client;
+  /** Handles the messages of a connection. Closes it if the client exceeds its limits or does not read responses. */
+  private serve(connection: WebSocketConnection): void {
+    const { webSocket, socket } = connection;
     const { requests } = this.options;
     const report = (error: unknown) => this.options.logger.error(error);
     const count = (messages: number) => {
-      if (!client.messages.take(messages)) closeUnread(socket);
+      if (!connection.messages.take(messages)) closeUnread(webSocket);
     };
     const dropSlowReader = () => {
-      if (socket.bufferedAmount > MAX_UNREAD) socket.terminate();
+      if (webSocket.bufferedAmount > MAX_UNREAD) webSocket.terminate();
     };
-    const sender = new MessageSender(socket);
+    const sender = new MessageSender(webSocket);
     const { unsent } = requests;
-    const graphql = new GraphQLConnection({
-      protocol: socket.protocol,
+    const handler = new TransportWsHandler({
+      protocol: webSocket.protocol,
       limitMs: requests.limitMs,
-      send: (text) => sender.send(text, (bytes) => unsent.hold(client.caller, connection, bytes)),
-      unreadProblem: () => unsent.rejectionOf(client.caller),
-      close: (code, reason) => socket.close(code, reason),
-      authenticate: (params) => this.authenticate(client, params),
+      send: (text) => sender.send(text, (bytes) => unsent.hold(connection.caller, socket, bytes)),
+      unreadProblem: () => unsent.rejectionOf(connection.caller),
+      close: (code, reason) => webSocket.close(code, reason),
+      authenticate: (params) => this.authenticate(connection, params),
       run: (payload, operation) =>
-        requests.during(client.caller, (rejection) => this.run(client, payload, operation, rejection)),
+        requests.runCounted(connection.caller, (rejection) => this.run(connection, payload, operation, rejection)),
     });
-    this.closeAtExpiry(client);
-    connection.once('close', () => {
-      clearTimeout(client.expiry);
-      client.leave();
-      client.deadline.end();
-      graphql.end();
+    this.closeAtExpiry(connection);
+    socket.once('close', () => {
+      clearTimeout(connection.expiry);
+      connection.releaseSlot();
+      connection.deadline.end();
+      handler.end();
     });
-    socket.on('message', (data) => {
+    webSocket.on('message', (data) => {
       dropSlowReader();
       count(1);
-      if (socket.readyState !== socket.OPEN) return;
-      graphql.receive(String(data)).catch((error) => {
+      if (webSocket.readyState !== webSocket.OPEN) return;
+      handler.receive(String(data)).catch((error) => {
         report(error);
-        graphql.end();
-        socket.close(CloseCode.InternalServerError, 'Internal server error');
+        handler.end();
+        webSocket.close(CloseCode.InternalServerError, 'Internal server error');
       });
     });
-    connection.on('data', ({ length }) => count(length / MESSAGE_BYTES));
-    socket.on('ping', () => {
+    socket.on('data', ({ length }) => count(length / MESSAGE_BYTES));
+    webSocket.on('ping', () => {
       dropSlowReader();
       count(1);
     });
-    socket.on('pong', () => {
-      this.silent.delete(socket);
+    webSocket.on('pong', () => {
+      this.silent.delete(webSocket);
       count(1);
     });
     // Ignores errors from invalid frames and oversized messages: ws itself closes the connection with the right code.
-    socket.on('error', () => undefined);
+    webSocket.on('error', () => undefined);
   }
 
   /**
    * Handles `connection_init`. The message may contain a key, since browsers cannot set headers of the upgrade request. Callers
    * that are banned or have used up their quota are connected too: their operations get errors that say so.
    */
-  private async authenticate(client: Client, params: Params = {}): Promise<boolean> {
+  private async authenticate(connection: WebSocketConnection, params: Params = {}): Promise<boolean> {
     const { keys, limits, logger } = this.options;
     const key = keyIn(params);
-    if (key === undefined) return client.key !== undefined || this.identify(client, client.caller, undefined);
-    let caller: Caller | Rejection;
+    if (key === undefined)
+      return connection.key !== undefined || this.identify(connection, connection.caller, undefined);
+    let caller: Caller | KeyRejection;
     try {
-      caller = await keys.recognise(key, { address: client.address.id, deadline: client.deadline });
+      caller = await keys.authenticate(key, { address: connection.address.id, deadline: connection.deadline });
     } catch (error) {
       const { message, internal } = problemOf(error);
       if (internal) logger.error(error);
-      return close(client, TRY_AGAIN_LATER, message);
+      return close(connection, TRY_AGAIN_LATER, message);
     }
-    if (caller instanceof Rejection) {
-      const { message } = await rejectKey(new Meter(limits, caller.chargedTo ?? client.address), caller.reason);
-      return close(client, CloseCode.Forbidden, message);
+    if (caller instanceof KeyRejection) {
+      const { message } = await rejectKey(new Meter(limits, caller.chargedTo ?? connection.address), caller.reason);
+      return close(connection, CloseCode.Forbidden, message);
     }
-    return this.identify(client, caller, key);
+    return this.identify(connection, caller, key);
   }
 
   /** Closes a connection when its user's token ends. Clients of graphql-ws then connect again, with a new token. */
-  private closeAtExpiry(client: Client): void {
-    const { expiresAt } = client.caller;
-    clearTimeout(client.expiry);
+  private closeAtExpiry(connection: WebSocketConnection): void {
+    const { expiresAt } = connection.caller;
+    clearTimeout(connection.expiry);
     if (expiresAt === undefined) return;
     const left = expiresAt - this.options.now();
-    if (left <= 0) close(client, CloseCode.Forbidden, 'The token has expired.');
-    else client.expiry = setTimeout(() => this.closeAtExpiry(client), Math.min(left, MAX_TIMER_MS)).unref();
+    if (left <= 0) close(connection, CloseCode.Forbidden, 'The token has expired.');
+    else connection.expiry = setTimeout(() => this.closeAtExpiry(connection), Math.min(left, MAX_TIMER_MS)).unref();
   }
 
   /** Makes a caller the owner of a connection. @returns `false` if this closed the connection. */
-  private identify(client: Client, caller: Caller, key: string | undefined): boolean {
+  private identify(connection: WebSocketConnection, caller: Caller, key: string | undefined): boolean {
     const { live } = this.options;
-    client.leave();
-    const leave = live.connections.take(caller);
-    if (!leave) return close(client, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
-    Object.assign(client, { caller, key, leave, messages: this.counters.memo(caller.id) });
-    this.closeAtExpiry(client);
+    connection.releaseSlot();
+    const releaseSlot = live.connections.take(caller);
+    if (!releaseSlot) return close(connection, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
+    Object.assign(connection, { caller, key, releaseSlot, messages: this.counters.memo(caller.id) });
+    this.closeAtExpiry(connection);
     // The client may have disconnected during the look-up. Its `close` event has then released the old slot, but not the new
     // slot.
-    if (client.socket.readyState !== client.socket.OPEN) leave();
+    if (connection.webSocket.readyState !== connection.webSocket.OPEN) releaseSlot();
     return true;
   }
 
@@ -290,7 +292,7 @@ export class WebSockets {
    * charged.
    */
   private async run(
-    client: Client,
+    connection: WebSocketConnection,
     payload: SubscribePayload,
     operation: ConnectionOperation,
     rejection: ProblemError | undefined,
@@ -298,12 +300,12 @@ export class WebSockets {
     const { limits, accessLog, requests, createGraphQLRequest } = this.options;
     const { deadline } = operation;
     const started = performance.now();
-    let { caller } = client;
+    let { caller } = connection;
     let problem: unknown = rejection;
     let ban: LimitStatus | undefined;
     try {
       if (!rejection) {
-        caller = await this.currentCaller(client, deadline);
+        caller = await this.currentCaller(connection, deadline);
         ban = await limits.rejectBanned(caller);
         problem = ban && limitError(ban);
       }
@@ -312,12 +314,12 @@ export class WebSockets {
     }
     const meter = new Meter(limits, caller);
     if (ban) meter.reject(ban);
-    const incoming: Incoming = { id: randomUUID(), caller, meter, deadline };
+    const incoming: IncomingRequest = { id: randomUUID(), caller, meter, deadline };
     const operationRequest = createGraphQLRequest(incoming);
     let result: LiveResult;
     try {
       if (problem) throw problem;
-      const { key, address } = client;
+      const { key, address } = connection;
       result = await this.options.live.run(
         payload,
         operationRequest,
@@ -339,14 +341,22 @@ export class WebSockets {
         requests.rejected += 1;
         result = rejectOperation(unread, { operationRequest });
       }
-      if (!operation.isOver) operation.reserved = requests.unsent.hold(caller, client.connection, sizeOf(result.body));
+      if (!operation.isOver) operation.reserved = requests.unsent.hold(caller, connection.socket, sizeOf(result.body));
     }
     const { label = 'graphql', name: operationName, worst: reported } = incoming.observation ?? {};
     // If the client has ended the operation, its cancellation is not an error.
     const worst = operation.isOver ? undefined : reported;
     const status = operation.isOver || result instanceof RunningSubscription ? 200 : result.status;
-    const told = { operation: label, operationName, status, code: worst?.code, ms: performance.now() - started };
-    const entry = { requestId: incoming.id, method: 'WEBSOCKET', caller: caller.id, ...told };
+    const entry = {
+      requestId: incoming.id,
+      method: 'WEBSOCKET',
+      caller: caller.id,
+      operation: label,
+      operationName,
+      status,
+      code: worst?.code,
+      ms: performance.now() - started,
+    };
     accessLog.record(entry, isBanned(status, operationRequest.meter), worst && { ...worst, interface: 'graphql' });
     return result;
   }
@@ -355,21 +365,24 @@ export class WebSockets {
    * The caller for the next operation.
    * @throws ProblemError if the key is no longer accepted. The connection is then closed.
    */
-  private async currentCaller({ key, caller, socket, address }: Client, deadline: Deadline): Promise<Caller> {
+  private async currentCaller(
+    { key, caller, webSocket, address }: WebSocketConnection,
+    deadline: Deadline,
+  ): Promise<Caller> {
     const { keys } = this.options;
     if (key === undefined) return caller;
-    const current = await keys.recognise(key, { address: address.id, deadline });
-    if (!(current instanceof Rejection)) return current;
-    socket.close(CloseCode.Forbidden, current.reason);
+    const current = await keys.authenticate(key, { address: address.id, deadline });
+    if (!(current instanceof KeyRejection)) return current;
+    webSocket.close(CloseCode.Forbidden, current.reason);
     throw new ProblemError('UNAUTHENTICATED', current.reason);
   }
 
   private pingAll(): void {
-    for (const socket of this.server.clients) {
-      if (this.silent.has(socket)) socket.terminate();
+    for (const webSocket of this.server.clients) {
+      if (this.silent.has(webSocket)) webSocket.terminate();
       else {
-        this.silent.add(socket);
-        socket.ping();
+        this.silent.add(webSocket);
+        webSocket.ping();
       }
     }
   }
@@ -379,9 +392,9 @@ export class WebSockets {
     clearInterval(this.pinging);
     const end = performance.now() + CLOSE_MS;
     while (this.options.requests.operations > 0 && performance.now() < end) await sleep(POLL_MS);
-    for (const socket of this.server.clients) socket.close(GOING_AWAY, 'Going away');
+    for (const webSocket of this.server.clients) webSocket.close(GOING_AWAY, 'Going away');
     setTimeout(() => {
-      for (const socket of this.server.clients) socket.terminate();
+      for (const webSocket of this.server.clients) webSocket.terminate();
     }, CLOSE_MS).unref();
   }
 }
@@ -390,9 +403,9 @@ export class WebSockets {
 const MAX_REASON = 123;
 
 /** Closes a connection. @returns `false`. */
-function close({ socket }: Client, code: number, reason: string): false {
+function close({ webSocket }: WebSocketConnection, code: number, reason: string): false {
   const bytes = Buffer.from(reason);
-  socket.close(code, bytes.length > MAX_REASON ? `${bytes.subarray(0, MAX_REASON - 3)}...` : bytes);
+  webSocket.close(code, bytes.length > MAX_REASON ? `${bytes.subarray(0, MAX_REASON - 3)}...` : bytes);
   return false;
 }
 
@@ -413,11 +426,11 @@ function notAHandshake(reply: FastifyReply): ProblemError {
  * Closes the connection of a client that sends too much. Nothing more is read from the connection, not even the client's
  * close frame.
  */
-function closeUnread(socket: WebSocket): void {
-  socket.close(POLICY_VIOLATION, TOO_OFTEN);
-  if (socket.isPaused) return;
-  socket.pause();
-  setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+function closeUnread(webSocket: WebSocket): void {
+  webSocket.close(POLICY_VIOLATION, TOO_OFTEN);
+  if (webSocket.isPaused) return;
+  webSocket.pause();
+  setTimeout(() => webSocket.terminate(), CLOSE_MS).unref();
 }
 
 /** Token bucket of one caller. It gains `MESSAGES_PER_SECOND` tokens a second, and holds at most `burst`. */

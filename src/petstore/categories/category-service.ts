@@ -5,10 +5,10 @@ import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../.
 import { lockRow, newRow } from '../../database/writing';
 import { convertFailures, notFound, type Precondition, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
-import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
+import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
-import { announceChange, CATEGORIES, type CategoryRow, LOCK } from '../model';
+import { CATEGORIES, type CategoryRow, LOCK, publishChange } from '../model';
 import { insertion, withVersion } from '../written-fields';
 
 // As in pets/pet-service.ts, uses a prepared statement, which costs less than Prisma's `create`.
@@ -33,7 +33,7 @@ export class CategoryService {
     filter: CategoryFilter | null | undefined,
     page: PageArgs,
     selection?: PageSelection,
-  ): Promise<Listed<CategoryRow>> {
+  ): Promise<PageResult<CategoryRow>> {
     return readConnection(session, CATEGORIES, page, filter, selection);
   }
 
@@ -59,7 +59,7 @@ export class CategoryService {
       const { name } = await lockCategory(tx, id, precondition);
       // Without a value Prisma would write nothing, so the version would stay.
       const updated = await tx.prisma.category.update({ where: { id }, data: { name, ...data } });
-      announceChange(tx, { topic: 'category', kind: 'UPDATED', id });
+      publishChange(tx, { topic: 'category', kind: 'UPDATED', id });
       return withVersion<CategoryRow>(tx, CATEGORIES, updated, selection);
     });
   }
@@ -69,7 +69,7 @@ export class CategoryService {
     const write = session.transaction(async (tx) => {
       const category = await lockCategory(tx, id, precondition);
       await tx.prisma.category.delete({ where: { id } });
-      announceChange(tx, { topic: 'category', kind: 'DELETED', id, before: category });
+      publishChange(tx, { topic: 'category', kind: 'DELETED', id, before: category });
       return category;
     });
     return convertFailures(write, {

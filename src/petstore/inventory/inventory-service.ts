@@ -14,10 +14,10 @@ import {
 } from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
-import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
+import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { exceedsStock, PetstoreError } from '../errors';
 import { type InventoryFilter, InventoryUpdate } from '../inputs';
-import { announceChange, INVENTORY, type InventoryRow, LOCK, PETS, type PetRow } from '../model';
+import { INVENTORY, type InventoryRow, LOCK, PETS, type PetRow, publishChange } from '../model';
 import { withCategory } from '../pets/pet-service';
 
 /** Reads and writes the stock of pets. A pet has an inventory entry while its stock is tracked. */
@@ -32,7 +32,7 @@ export class InventoryService {
     filter: InventoryFilter | null | undefined,
     page: PageArgs,
     selection?: PageSelection,
-  ): Promise<Listed<InventoryRow>> {
+  ): Promise<PageResult<InventoryRow>> {
     return readConnection(session, INVENTORY, page, filter, selection);
   }
 
@@ -60,7 +60,7 @@ export class InventoryService {
         await requireUnchanged(tx, precondition, itemOf(petId), () => (item ? readItem(tx, petId) : noItem(tx, petId)));
       }
       const isNew = await setOrCreate(tx, data);
-      announceChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
+      publishChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
       return readItem(tx, petId, selection);
     });
     return convertFailures(write, { 'foreign-key': () => notFound('Pet', petId) });
@@ -82,7 +82,7 @@ export class InventoryService {
       }
       if (quantity > MAX_INT32) throw badInput({ path: 'by', ...tooManyUnits(MAX_INT32 - item.quantity) });
       await tx.prisma.inventory.update({ where: { petId }, data: { quantity }, select: { petId: true } });
-      announceChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
+      publishChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
       return readItem(tx, petId, selection);
     });
   }
@@ -99,7 +99,7 @@ export class InventoryService {
       const before = { ...item, status: pet.status, pet: await withCategory(tx, pet) };
       await requireUnchanged(tx, precondition, itemOf(petId), () => before);
       await tx.prisma.inventory.delete({ where: { petId } });
-      announceChange(tx, { topic: 'inventory', kind: 'DELETED', id: petId, before });
+      publishChange(tx, { topic: 'inventory', kind: 'DELETED', id: petId, before });
       return before;
     });
   }

@@ -7,10 +7,10 @@ import { lockRow, lockRows, newRow } from '../../database/writing';
 import { convertFailures, notFound, type Precondition, requireUnchanged, unknownReference } from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
-import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
+import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { exceedsStock, PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
-import { announceChange, INVENTORY, LOCK, ORDERS, type OrderRow } from '../model';
+import { INVENTORY, LOCK, ORDERS, type OrderRow, publishChange } from '../model';
 import { insertion, withVersion } from '../written-fields';
 
 const NOTHING = { petId: null, quantity: null };
@@ -51,7 +51,7 @@ export class OrderService {
     filter: OrderFilter | null | undefined,
     page: PageArgs,
     selection?: PageSelection,
-  ): Promise<Listed<OrderRow>> {
+  ): Promise<PageResult<OrderRow>> {
     return readConnection(session, ORDERS, page, filter, selection);
   }
 
@@ -104,7 +104,7 @@ export class OrderService {
         omit: { reserved: true },
       });
       const before = { petId: order.petId, complete: order.complete };
-      announceChange(tx, { topic: 'order', kind: 'UPDATED', id, owner: order.owner, before });
+      publishChange(tx, { topic: 'order', kind: 'UPDATED', id, owner: order.owner, before });
       return withVersion<OrderRow>(tx, ORDERS, updated, selection);
     });
     return convertFailures(write, unknownPet(data.petId));
@@ -124,7 +124,7 @@ export class OrderService {
     return session.transaction(async (tx) => {
       const { reserved, ...order } = await lockOrder(tx, id, precondition);
       check(order);
-      announceChange(tx, { topic: 'order', kind: 'DELETED', id, owner: order.owner, before: order });
+      publishChange(tx, { topic: 'order', kind: 'DELETED', id, owner: order.owner, before: order });
       if (reserved > 0 && !order.complete) await moveReservation(tx, { ...order, reserved }, NOTHING);
       await tx.prisma.order.delete({ where: { id } });
       return order;
@@ -181,7 +181,7 @@ async function moveReservation(
     const left = quantity + returned - taken;
     if (left < 0) throw insufficientStock(to, quantity + returned);
     await tx.prisma.inventory.update({ where: { petId }, data: { quantity: Math.min(left, MAX_INT32) } });
-    announceChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
+    publishChange(tx, { topic: 'inventory', kind: 'UPDATED', id: petId });
   }
   return reserved;
 }

@@ -6,10 +6,10 @@ import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../.
 import { lockRow, newRow } from '../../database/writing';
 import { convertFailures, notFound, type Precondition, requireUnchanged, unknownReference } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
-import { type Listed, type PageArgs, readConnection } from '../../graphql/connection';
+import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
-import { announceChange, CATEGORIES, LOCK, PETS, type PetRow } from '../model';
+import { CATEGORIES, LOCK, PETS, type PetRow, publishChange } from '../model';
 import { insertion, withVersion } from '../written-fields';
 
 // Uses a prepared statement, which costs much less CPU time than Prisma's `create`.
@@ -35,7 +35,7 @@ export class PetService {
     filter: PetFilter | null | undefined,
     page: PageArgs,
     selection?: PageSelection,
-  ): Promise<Listed<PetRow>> {
+  ): Promise<PageResult<PetRow>> {
     return readConnection(session, PETS, page, filter, selection);
   }
 
@@ -68,7 +68,7 @@ export class PetService {
       // Without a value Prisma would write nothing, so the version would stay.
       const updated = await tx.prisma.pet.update({ where: { id }, data: { status: pet.status, ...data } });
       const before = { status: pet.status, categoryId: pet.categoryId };
-      announceChange(tx, { topic: 'pet', kind: 'UPDATED', id, before });
+      publishChange(tx, { topic: 'pet', kind: 'UPDATED', id, before });
       return withVersion<PetRow>(tx, PETS, updated, selection);
     });
     return convertFailures(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
@@ -86,10 +86,10 @@ export class PetService {
       await requireUnchanged(tx, precondition, `Pet ${id}`, () => pet);
       const last = await withCategory(tx, pet);
       await tx.prisma.pet.delete({ where: { id } });
-      announceChange(tx, { topic: 'pet', kind: 'DELETED', id, before: last });
+      publishChange(tx, { topic: 'pet', kind: 'DELETED', id, before: last });
       if (inventory) {
         const before = { ...inventory, status: pet.status, pet: last };
-        announceChange(tx, { topic: 'inventory', kind: 'DELETED', id, before });
+        publishChange(tx, { topic: 'inventory', kind: 'DELETED', id, before });
       }
       return last;
     });

@@ -40,14 +40,14 @@ const HTTP_ERRORS: readonly ErrorCode[] = ['REQUEST_TIMEOUT', 'URI_TOO_LONG', 'H
  * to the operation.
  */
 function possibleErrors(operation: PreparedRoute): ReadonlySet<string> {
-  const { errors, inputs, isConditional, payload, runsOnce, scope } = operation;
+  const { errors, inputs, isConditional, payload, acceptsIdempotencyKey, scope } = operation;
   const ofKind: [boolean, ...ErrorCode[]][] = [
     [scope !== undefined, 'FORBIDDEN'],
     [inputs.path.size > 0, 'NOT_FOUND'],
     [payload.isPage, 'OPERATION_TOO_COMPLEX'],
     [inputs.body !== undefined, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     [isConditional, 'PRECONDITION_FAILED'],
-    [runsOnce, 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'],
+    [acceptsIdempotencyKey, 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_MISMATCH'],
   ];
   return new Set([...ALWAYS, ...errors, ...ofKind.flatMap(([isGiven, ...codes]) => (isGiven ? codes : []))]);
 }

@@ -73,13 +73,13 @@ const SHARED: Readonly<Record<string, Parameter>> = {
 };
 
 export function parametersOf(operation: PreparedRoute): (Parameter | OpenAPIV3.ReferenceObject)[] {
-  const { inputs, isConditional, method, runsOnce, stability } = operation;
+  const { inputs, isConditional, method, acceptsIdempotencyKey, stability } = operation;
   return [
     ...[...inputs.path.values()].map(pathParameter),
     ...[...inputs.query.values()].map((input) => queryParameter(input, stability)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
     ...(isConditional ? [shared('ifMatch'), shared('ifUnknown')] : []),
-    ...(runsOnce ? [shared('idempotencyKey')] : []),
+    ...(acceptsIdempotencyKey ? [shared('idempotencyKey')] : []),
     shared('requestId'),
   ];
 }

@@ -80,13 +80,13 @@ function requestBody({ type, isPatch }: Body, operation: PreparedRoute): OpenAPI
 }
 
 function successOf(operation: PreparedRoute): OpenAPIV3.ResponsesObject {
-  const { ok, method, runsOnce, payload } = operation;
+  const { ok, method, acceptsIdempotencyKey, payload } = operation;
   const headers = headersOf(
     ...(ok === 204 ? [] : (['ETag'] as const)),
     ...(method === 'GET' ? (['Cache-Control'] as const) : []),
     ...(ok === 201 ? (['Location'] as const) : []),
     ...(payload.isPage ? (['Link'] as const) : []),
-    ...(runsOnce ? (['Idempotent-Replayed'] as const) : []),
+    ...(acceptsIdempotencyKey ? (['Idempotent-Replayed'] as const) : []),
     ...annotationHeaderNames(operation),
   );
   const description = isAction(operation) ? SUCCESS.PATCH : SUCCESS[method];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Database, Session, Transaction } from '../../../src/database/database';
 import { Deadline } from '../../../src/database/deadline';
 import { connectTo } from '../../../src/database/embedded/embedded';
-import { statementFor } from '../../../src/database/statement';
+import { statementOrUnnamed } from '../../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
 import { startPrepared } from '../../helper/prepared';
 
@@ -181,7 +181,7 @@ class Caller {
       const data = { name: values[0] === '' ? '' : `model ${this.index}` };
       return (session as Transaction).prisma.category.create({ data, select: { name: true } });
     }
-    const each = statementFor(text.replaceAll('own', table(this.index)), !isNamed || INVALID.test(text));
+    const each = statementOrUnnamed(text.replaceAll('own', table(this.index)), !isNamed || INVALID.test(text));
     return how === 'write' ? session.write(each, values) : session.query(each, values, how === 'short-read');
   }
 }
@@ -189,7 +189,7 @@ class Caller {
 const SLEEP: Step = { text: 'select pg_sleep(0.1)::text', values: [], isNamed: true, how: 'read' };
 
 const indices = Array.from({ length: CALLERS }, (_, index) => index);
-const statementOf = (text: string) => statementFor(text, true);
+const statementOf = (text: string) => statementOrUnnamed(text, true);
 
 /** Runs all scripts at the same time. @returns what each caller has seen, and all rows afterwards. */
 async function runAll(database: Database, all: readonly (readonly Action[])[]): Promise<unknown> {

@@ -45,7 +45,7 @@ async function openSocket(query: string): Promise<WebSocket> {
   return socket;
 }
 
-const change = () => gateway.database.changed({ topic: 'toy', kind: 'UPDATED', id: 1n });
+const change = () => gateway.database.publish({ topic: 'toy', kind: 'UPDATED', id: 1n });
 
 describe('a subscriber that does not read is disconnected; other subscribers receive every event', () => {
   test.each([

@@ -16,8 +16,8 @@ const READ_ONLY = '25006';
 const readOnly = new WeakSet<ClientBase>();
 
 /**
- * Watches a new connection. If a write fails because the server is read-only, {@link hold} closes the connection on
- * release.
+ * Watches a new connection. If a write fails because the server is read-only, {@link cancelAtDeadline} closes the
+ * connection on release.
  */
 export function noteReadOnly(client: ClientBase): void {
   onServerError(client, (code) => {
@@ -32,7 +32,12 @@ export function noteReadOnly(client: ClientBase): void {
  * @param leave called when the connection is released. After a cancellation it is called when the connection is closed, so
  * that the server never has more connections than the pool.
  */
-export function hold(client: PoolClient, deadline: Deadline, requests: CancelRequests, leave: Release): void {
+export function cancelAtDeadline(
+  client: PoolClient,
+  deadline: Deadline,
+  requests: CancelRequests,
+  leave: Release,
+): void {
   const { release } = client;
   let isCancelled = false;
   let isReleased = false;

@@ -7,7 +7,7 @@ import { PrismaClient } from '../generated/client';
  * accept a connection as an argument, so each connection in use needs its own Prisma client. Creating a client
  * takes longer than most transactions (bench/README.md).
  */
-export class PrismaConnection {
+export class ReusablePrismaClient {
   readonly prisma: PrismaClient;
   /** Sends the statements of the models; `undefined` while no transaction uses them. */
   send: ModelTransaction['send'] | undefined;
@@ -60,20 +60,20 @@ function poolOf(query: ModelTransaction['send']): Pool {
 }
 
 /**
- * The idle {@link PrismaConnection}s. Their number never exceeds the highest number of connections that were in use at the
- * same time.
+ * The idle {@link ReusablePrismaClient}s. Their number never exceeds the highest number of connections that were in use
+ * at the same time.
  */
-export class PrismaConnections {
-  private readonly idle: PrismaConnection[] = [];
+export class PrismaClientPool {
+  private readonly idle: ReusablePrismaClient[] = [];
 
   /** @param send sends the statements of the models, until {@link putBack}. */
-  take(send: ModelTransaction['send']): PrismaConnection {
-    return Object.assign(this.idle.pop() ?? new PrismaConnection(), { send });
+  take(send: ModelTransaction['send']): ReusablePrismaClient {
+    return Object.assign(this.idle.pop() ?? new ReusablePrismaClient(), { send });
   }
 
-  putBack(connection: PrismaConnection): void {
-    connection.send = undefined;
-    this.idle.push(connection);
+  putBack(client: ReusablePrismaClient): void {
+    client.send = undefined;
+    this.idle.push(client);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
-import { type ConnectionOperation, GraphQLConnection } from '../../../src/http/live/graphql-connection';
 import type { LiveResult } from '../../../src/http/live/live-operations';
+import { type ConnectionOperation, TransportWsHandler } from '../../../src/http/live/transport-ws-handler';
 
 describe('a connection that ends', () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -9,7 +9,7 @@ describe('a connection that ends', () => {
     const started: ConnectionOperation[] = [];
     const sent: string[] = [];
     const finish: ((result: LiveResult) => void)[] = [];
-    const connection = new GraphQLConnection({
+    const connection = new TransportWsHandler({
       protocol: GRAPHQL_TRANSPORT_WS_PROTOCOL,
       limitMs: 1000,
       unreadProblem: () => undefined,

@@ -30,7 +30,7 @@ export type Params = Record<string, unknown>;
 
 type Sent = ConnectionAckMessage | PongMessage | NextMessage | ErrorMessage | CompleteMessage;
 
-export interface GraphQLConnectionOptions {
+interface TransportWsOptions {
   /** The subprotocol that the client and the server have agreed on; empty if there is none. */
   readonly protocol: string;
   /** Time limit of a query, of a mutation, and of the start of a subscription, in milliseconds. */
@@ -54,7 +54,7 @@ export interface GraphQLConnectionOptions {
  * `complete`, a client may use the id again while the earlier operation is still ending. The package then sends the earlier
  * operation's results to the later operation, and loses track of subscriptions.
  */
-export class GraphQLConnection {
+export class TransportWsHandler {
   private readonly operations = new Map<string, ConnectionOperation>();
   private isInitialised = false;
   private isAcknowledged = false;
@@ -64,7 +64,7 @@ export class GraphQLConnection {
     INIT_MS,
   );
 
-  constructor(private readonly options: GraphQLConnectionOptions) {
+  constructor(private readonly options: TransportWsOptions) {
     if (options.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL)
       this.close(CloseCode.SubprotocolNotAcceptable, 'Subprotocol not acceptable');
   }
