@@ -12,6 +12,7 @@ import { cleanPeriodically } from '../database/cleaning';
 import type { Change, Database } from '../database/database';
 import { Deadline } from '../database/deadline';
 import { reasonOf } from '../database/failures';
+import { FeedWatch } from '../events/feed-watch';
 import { Hub } from '../events/hub';
 import { EventNumbering } from '../events/numbering';
 import { RedisRelay } from '../events/redis-relay';
@@ -114,10 +115,14 @@ async function compose(
   const keys = await withTokens(config, keyCache, lookUps, limits, logger, now, opened);
   const apiKeys = new ApiKeyService(keyCache, now);
   const numbering = new EventNumbering(database);
-  opened.push(() => numbering.stop());
-  const domains = domainsOf({ apiKeys, limits, usage: usage.service, numbering });
+  const watch = new FeedWatch(numbering);
+  opened.push(() => {
+    watch.stop();
+    return numbering.stop();
+  });
+  const domains = domainsOf({ apiKeys, limits, usage: usage.service, numbering, watch });
   const { tables, errors, rest } = domains;
-  const events = await openEvents(config, database, domains, logger, opened);
+  const events = await openEvents(config, database, domains, watch, logger, opened);
   const schema = await createSchema(config, domains, events.hub);
   const routes = prepareRoutes(schema, rest);
   const document = openApiDocument(routes, rest, errors);
@@ -408,13 +413,15 @@ async function openEvents(
   config: Config,
   database: Database,
   domains: Domains,
+  watch: FeedWatch,
   logger: FastifyBaseLogger,
   opened: Opened,
 ): Promise<Events> {
   const hub = new Hub(domains.rowLoaders(database));
-  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, domains, logger) : undefined;
+  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, domains, watch, logger) : undefined;
   const publish = (change: Change) => {
     hub.notify(change);
+    watch.announce();
     relay?.publish(change);
   };
   database.listeners.add(publish);
@@ -426,12 +433,19 @@ async function openEvents(
   return { hub, relay };
 }
 
-async function createRelay(url: string, hub: Hub, { topics }: Domains, logger: FastifyBaseLogger): Promise<RedisRelay> {
+async function createRelay(
+  url: string,
+  hub: Hub,
+  { topics }: Domains,
+  watch: FeedWatch,
+  logger: FastifyBaseLogger,
+): Promise<RedisRelay> {
   const [publisher, subscriber] = await Promise.all([connectForEvents(url), connectForEvents(url)]);
   return new RedisRelay(publisher, subscriber, {
     topics: tablesOf(topics),
     notify: hub.notify,
     hasSubscribers: () => hub.subscribers > 0,
+    onMessage: () => watch.announce(),
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
   });
 }

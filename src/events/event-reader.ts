@@ -1,5 +1,4 @@
 import type { Session } from '../database/database';
-import { MAX_INT64 } from '../database/integers';
 import { statement } from '../database/statement';
 import { UNOWNED_ROWS, type Visibility } from '../database/visibility';
 import { type Place, placeAfter } from './event-cursor';
@@ -26,8 +25,8 @@ export interface WantedEvents {
 }
 
 export interface EventQuery {
-  /** Where the page begins: a place, the oldest event that is kept, or the end of the feed. */
-  readonly after: Place | 'oldest' | 'now';
+  /** Where the page begins: a place, the oldest event that is kept, or a number of events before the end of the feed. */
+  readonly after: Place | 'oldest' | number;
   readonly limit: number;
   readonly wanted: readonly WantedEvents[];
 }
@@ -67,12 +66,14 @@ export class EventReader {
   constructor(private readonly numbering: EventNumbering) {}
 
   /**
-   * Reads the events that follow a place. The page has all changes whose responses were sent before the call.
+   * Reads the events that follow a place.
+   * @param isUpToDate whether the page has all changes whose responses were sent before the call. Otherwise, events that have no
+   * positions yet are missing.
    * @throws as {@link Session.query}.
    */
-  async read(session: Session, query: EventQuery): Promise<EventPage | Expired> {
+  async read(session: Session, query: EventQuery, isUpToDate: boolean): Promise<EventPage | Expired> {
     let rows = await select(session, query);
-    if (rows[0]?.isAnyNew) {
+    if (isUpToDate && rows[0]?.isAnyNew) {
       await this.numbering.run();
       rows = await select(session, query);
     }
@@ -112,7 +113,7 @@ function isValid({ position, check }: Place, state: FeedState): boolean {
 
 async function select(session: Session, { after, limit, wanted }: EventQuery): Promise<Row[]> {
   const { visibility = UNOWNED_ROWS } = session.requester;
-  const position = after === 'oldest' ? 0n : after === 'now' ? MAX_INT64 : after.position;
+  const place = typeof after === 'object' ? after.position : after === 'oldest' ? 0n : null;
   // Events of rows without owners have no owner.
   const unowned = visibility.kind === 'owned' ? wanted.filter(({ hasOwners }) => !hasOwners) : wanted;
   const owned = visibility.kind === 'unowned' ? [] : wanted.filter(({ hasOwners }) => hasOwners);
@@ -120,7 +121,7 @@ async function select(session: Session, { after, limit, wanted }: EventQuery): P
     events.map(({ topic }) => topic),
     events.map(({ kind }) => kind),
   ];
-  const values: unknown[] = [position, limit + 1, ...columns(unowned)];
+  const values: unknown[] = [place, limit + 1, typeof after === 'number' ? after : 0, ...columns(unowned)];
   if (visibility.kind !== 'unowned') values.push(...columns(owned));
   if (visibility.kind === 'owned') values.push(visibility.by);
   return session.query<Row>(SELECT[visibility.kind], values, true);
@@ -134,22 +135,23 @@ async function select(session: Session, { after, limit, wanted }: EventQuery): P
 function firstOfEach(first: number, owner: string): string {
   return `select event.* from unnest($${first}::text[], $${first + 1}::text[]) as wanted(topic, kind) cross join lateral (
   select id, position, at, topic, kind, object_id as "objectId", request_id as "requestId", actor from events
-  where topic = wanted.topic and kind = wanted.kind and owner ${owner} and position > $1::bigint order by position limit $2::int
+  where topic = wanted.topic and kind = wanted.kind and owner ${owner} and position > (select position from start) order by position limit $2::int
 ) as event`;
 }
 
-const UNOWNED = firstOfEach(3, 'is null');
+const UNOWNED = firstOfEach(4, 'is null');
 
 /** The statements for callers that see all events, events without an owner, and in addition those of one owner. */
 const SELECT: Readonly<Record<Visibility['kind'], ReturnType<typeof statement>>> = {
-  all: pageOf(UNOWNED, firstOfEach(5, 'is not null')),
+  all: pageOf(UNOWNED, firstOfEach(6, 'is not null')),
   unowned: pageOf(UNOWNED),
-  owned: pageOf(UNOWNED, firstOfEach(5, '= $7::text')),
+  owned: pageOf(UNOWNED, firstOfEach(6, '= $8::text')),
 };
 
 /** The events of all parts, in the order of their positions. Everything is read in one statement, and so in one snapshot. */
 function pageOf(...parts: readonly string[]) {
-  return statement(`select last_event.position as "lastPosition", last_event.id as "lastId", last_event.at as "lastAt",
+  return statement(`with start as (select coalesce($1::bigint, position - $3::int) as position from last_event)
+select last_event.position as "lastPosition", last_event.id as "lastId", last_event.at as "lastAt",
   (select position from events where position is not null order by position limit 1) as "firstPosition",
   exists (select from events where position is null) as "isAnyNew", here.id as "hereId", here.at as "hereAt", page.*
 from last_event left join events as here on here.position = $1::bigint

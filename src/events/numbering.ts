@@ -18,12 +18,15 @@ const NUMBER = statement(`with numbered as (
 ), moved as (
   update last_event set position = newest.position, id = newest.id, at = newest.at from newest
 )
-select count(*)::int as count from numbered`);
+select count(*)::int as count, coalesce((select position from newest), (select position from last_event)) as position
+from numbered`);
 
 /** How often new events are looked for while nobody reads the feed, in milliseconds. A later reader then waits only shortly. */
 const IDLE_MS = 10_000;
 
-const ANY_NEW = statement('select exists (select from events where position is null) as "isAny"');
+const STATE = statement(
+  'select position, exists (select from events where position is null) as "isAnyNew" from last_event',
+);
 
 /**
  * Gives positions to committed events. Ids do not order events by their commits, so a reader that went by ids would miss an
@@ -31,6 +34,8 @@ const ANY_NEW = statement('select exists (select from events where position is n
  * across all instances. So no event appears behind a reader, and nothing waits for transactions that are still open.
  */
 export class EventNumbering {
+  /** The last position when this instance last looked. */
+  position = 0n;
   private running: Promise<void> | undefined;
   /** Starts when `running` has ended. */
   private next: Promise<void> | undefined;
@@ -72,17 +77,20 @@ export class EventNumbering {
   }
 
   private async numberAll(): Promise<void> {
-    const [found] = await this.database.query<{ isAny: boolean }>(ANY_NEW, [], true);
-    if (!found?.isAny) return;
-    while ((await this.numberBatch()) === BATCH);
+    const [state] = await this.database.query<{ position: bigint; isAnyNew: boolean }>(STATE, [], true);
+    if (!state) return;
+    this.position = state.position;
+    if (state.isAnyNew) while ((await this.numberBatch()) === BATCH);
   }
 
   private numberBatch(): Promise<number> {
     return this.database.transaction(async (transaction) => {
       // A statement of its own: what the next statement sees must be taken after the lock.
       await lock(transaction, 'numbering');
-      const [numbered] = await transaction.query<{ count: number }>(NUMBER, []);
-      return numbered?.count ?? 0;
+      const [numbered] = await transaction.query<{ count: number; position: bigint }>(NUMBER, []);
+      if (!numbered) return 0;
+      this.position = numbered.position;
+      return numbered.count;
     });
   }
 }

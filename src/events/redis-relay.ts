@@ -12,6 +12,8 @@ export interface RedisRelayOptions {
   readonly notify: ChangeListener;
   /** Whether this instance has subscribers. Without subscribers, messages are not decoded. */
   readonly hasSubscribers: () => boolean;
+  /** Called for each message of another instance, before it is decoded. */
+  readonly onMessage: () => void;
   /** Called each time the state changes. Must not throw. */
   readonly onState: (state: RelayState) => void;
   /** Ping interval in milliseconds. A connection that is silent for two intervals is replaced. */
@@ -111,7 +113,9 @@ export class RedisRelay {
   }
 
   private receive(text: string): void {
-    if (text.startsWith(this.own) || !this.options.hasSubscribers()) return;
+    if (text.startsWith(this.own)) return;
+    this.options.onMessage();
+    if (!this.options.hasSubscribers()) return;
     for (const change of this.decode(text)) this.options.notify(change);
   }
 

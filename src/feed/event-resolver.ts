@@ -21,8 +21,8 @@ export class EventResolver {
       'The change feed: what has changed, in the order of the changes, one page at a time. `pageInfo.endCursor` is never null: with it as `after`, the feed goes on, now or later. It moves on over events that the page leaves out.',
     ),
   )
-  events(@Args(() => EventPageArgs) args: EventPageArgs, @Ctx() { session, operationRequest }: Context) {
-    return this.feed.page(session, operationRequest.caller, args);
+  events(@Args(() => EventPageArgs) args: EventPageArgs, @Ctx() context: Context) {
+    return this.feed.page(context, args);
   }
 
   @Weighs(WEIGHTS.references)

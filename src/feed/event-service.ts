@@ -1,8 +1,7 @@
-import type { Session } from '../database/database';
 import { selectByIds } from '../database/reading/select';
 import type { Table } from '../database/reading/table';
 import { Checks, PAGE_SIZE } from '../errors/inputs';
-import { decodeEventCursor, encodeEventCursor, type Place, placeAfter } from '../events/event-cursor';
+import { decodeEventCursor, encodeEventCursor, placeAfter } from '../events/event-cursor';
 import type { EventQuery, EventReader, StoredEvent, WantedEvents } from '../events/event-reader';
 import { isAdminTopic, kindsOf, type Topics } from '../events/topics';
 import { requireScope } from '../graphql/admission';
@@ -14,8 +13,8 @@ import { type TypedRow, typed } from '../graphql/node';
 import { cursorExpired } from './errors';
 import type { Event, EventPageArgs } from './types';
 
-/** The cursor of the end of the feed. */
-const NOW = 'now';
+/** The end of the feed, `now`, or a place shortly before it, such as `now-100`. */
+const NOW = /^now(?:-([1-9]\d?|100))?$/;
 
 /** Reads the change feed for callers, who see only some of its events. */
 export class EventService {
@@ -30,10 +29,11 @@ export class EventService {
   }
 
   /** @throws ExpectedError `BAD_USER_INPUT`, `CURSOR_EXPIRED`, `FORBIDDEN`, `UNAUTHENTICATED`. */
-  async page(session: Session, caller: Caller, args: EventPageArgs) {
+  async page({ session, operationRequest }: Context, args: EventPageArgs) {
+    const { caller, isContinuation } = operationRequest;
     const wanted = this.wantedBy(caller, args);
     const { after, limit } = placeOf(args);
-    const page = await this.reader.read(session, { after, limit, wanted });
+    const page = await this.reader.read(session, { after, limit, wanted }, !isContinuation);
     if (page.kind === 'expired') throw cursorExpired(encodeEventCursor(page.oldest));
     const isAdmin = caller.scopes.has('ADMIN');
     const nodes = page.events.map((event) => shownEvent(event, isAdmin));
@@ -88,8 +88,9 @@ function shownEvent(event: StoredEvent, isAdmin: boolean): Event {
 function placeOf({ after, first }: EventPageArgs): Pick<EventQuery, 'after' | 'limit'> {
   const checks = new Checks();
   const limit = checks.value('first', PAGE_SIZE, first ?? DEFAULT_PAGE);
-  let place: Place | 'oldest' | 'now' = 'oldest';
-  if (after === NOW) place = 'now';
+  let place: EventQuery['after'] = 'oldest';
+  const now = NOW.exec(after ?? '');
+  if (now) place = Number(now[1] ?? 0);
   else if (after != null) {
     const decoded = decodeEventCursor(after);
     if (decoded) place = decoded;

@@ -1,4 +1,5 @@
 import { EventReader } from '../events/event-reader';
+import type { FeedWatch } from '../events/feed-watch';
 import type { EventNumbering } from '../events/numbering';
 import { type Domain, topicsOf } from '../rest/domain';
 import { FEED_ERRORS } from './errors';
@@ -8,10 +9,11 @@ import { EventService } from './event-service';
 /** What the change feed needs. */
 export interface FeedServices {
   readonly numbering: EventNumbering;
+  readonly watch: FeedWatch;
 }
 
 /** The change feed: the events of the topics of other domains. */
-export function createFeed(domains: readonly Domain[], { numbering }: FeedServices): Domain {
+export function createFeed(domains: readonly Domain[], { numbering, watch }: FeedServices): Domain {
   const service = new EventService(topicsOf(domains), new EventReader(numbering));
   return {
     name: 'feed',
@@ -22,7 +24,7 @@ export function createFeed(domains: readonly Domain[], { numbering }: FeedServic
         ok: 200,
         summary: 'List events',
         description: DESCRIPTION,
-        isContinued: true,
+        additions: { listen: (listener) => watch.listen(listener) },
         document: `query listEvents($limit: Int = 20, $cursor: String, $topic: [EventTopic!], $kind: [EventKind!]) {
             events(first: $limit, after: $cursor, topics: $topic, kinds: $kind) {
               nodes { ...event } pageInfo { hasNextPage endCursor }
@@ -39,8 +41,11 @@ export function createFeed(domains: readonly Domain[], { numbering }: FeedServic
 }
 
 const DESCRIPTION = `The change feed, oldest first: one event for each write of an object. Without \`cursor\`, the list begins with the
-oldest event that is kept; with \`cursor=now\` it is empty, and begins after the newest.
+oldest event that is kept; with \`cursor=now\` it is empty, and begins after the newest, and with \`cursor=now-20\` 20 events before that (at most 100).
 
 The \`Link\` with \`rel="next"\` leads to the next page while there are more events now. The \`Link\` with \`rel="monitor"\`, which is
 always there, leads to the events that follow later. A cursor whose next events are no longer kept gets 410; \`params.oldest\` in
-\`details\` is the cursor at which to begin again.`;
+\`details\` is the cursor at which to begin again.
+
+With \`Accept: text/event-stream\`, the response is a stream: the same events, and then each further one as it happens. It has no
+\`limit\`, and counts as one request.`;

@@ -59,7 +59,7 @@ export class EventPageArgs {
   @Field(
     () => String,
     nullable(
-      'Only events after this cursor. `now` is the end of the feed. By default, the page begins with the oldest event that is kept.',
+      'Only events after this cursor. `now` is the end of the feed, and `now-20` the place 20 events before it (at most 100). By default, the page begins with the oldest event that is kept.',
     ),
   )
   after?: string | null;

@@ -65,6 +65,8 @@ export interface OperationRequest {
   readonly requestId: string;
   readonly observer: Observer;
   readonly api: Api;
+  /** Whether the operation continues a stream, which was charged at its start. Its cost counts like that of an event. */
+  readonly isContinuation?: true;
   /** Whether the request must not change anything: a GET or HEAD request. Such a request cannot run mutations. */
   readonly isSafe?: boolean;
   /** Ignored unless the operation is a mutation. */

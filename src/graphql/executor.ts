@@ -182,6 +182,7 @@ export class Executor {
   private enterQueue({ operationRequest, analysis, cost }: AdmittedOperation): Release | Promise<Release> {
     const { queue } = this.options;
     const { requester } = operationRequest.session;
+    if (operationRequest.isContinuation) return queue.enterEvent(requester, cost);
     if (analysis.countedFields > 0) return queue.enterCounted(requester, cost);
     return queue.enterFree(requester, this.introspection.find(analysis) ? 0 : cost);
   }
@@ -250,7 +251,8 @@ export class Executor {
   ): AnalysedOperation {
     operationRequest.observer.onOperation(operation);
     const analysed = analyse(operation, variables, operationRequest);
-    if (analysed.analysis) this.uses.countAll(analysed.analysis.unstable, operationRequest.api.name);
+    if (analysed.analysis && !operationRequest.isContinuation)
+      this.uses.countAll(analysed.analysis.unstable, operationRequest.api.name);
     return analysed;
   }
 }

@@ -115,11 +115,11 @@ export class OperationQueue {
   }
 
   /**
-   * Waits until the response to an event may be computed. Events share the allowance of free operations.
+   * Waits until the response to an event may be computed, or a stream may go on. Both share the allowance of free operations.
    * @returns a promise if the computation must wait.
    * @throws Ended if the deadline ends first; the error of `rejectionOf`.
    */
-  enterEvent(requester: Requester, cost: number): unknown {
+  enterEvent(requester: Requester, cost: number): Release | Promise<Release> {
     return this.enterQueue('event', requester, cost, this.allowances.memo(requester.callerId));
   }
 

@@ -3,9 +3,15 @@ import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/event-queue';
 import type { StabilityLevel } from './directives';
 import type { Computation } from './event-results';
-import { type ResponseContext, rejectOperation } from './outcome';
+import { type Outcome, type ResponseContext, rejectOperation } from './outcome';
 
 type Result = IteratorResult<FormattedExecutionResult, undefined>;
+
+/** A subscription that has started, or the response to any other operation. */
+export type LiveResult = RunningSubscription | Outcome;
+
+/** Starts an operation. @param onOver to be called when a started subscription ends. */
+export type StartLive = (onOver: (ended: RunningSubscription) => void) => Promise<LiveResult>;
 
 const OVER: Result = { value: undefined, done: true };
 

@@ -23,6 +23,8 @@ export class Observation implements Observer {
   /** The kind and root field of the operation, such as `query pets`. */
   label: string | undefined;
   name: string | undefined;
+  /** Whether the response is an event stream that has begun. */
+  isStream = false;
   /** The error with the highest `status` in the response. GraphQL may send it with the HTTP status 200. */
   worst: ProblemSummary | undefined;
 
@@ -131,7 +133,7 @@ export class AccessLog extends LogController {
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
     // This response was an event stream. Its duration is not recorded here, since `observeStart` has already recorded the
     // time until the stream began.
-    if (status === 200 && observation?.kind === 'subscription') this.write(entry);
+    if (observation?.isStream) this.write(entry);
     else
       this.record(
         entry,
@@ -142,6 +144,7 @@ export class AccessLog extends LogController {
 
   /** Records the time until an event stream began as the duration of its request. */
   observeStart(request: FastifyRequest, reply: FastifyReply): void {
+    if (request.observation) request.observation.isStream = true;
     this.metrics.observe(operationOf(request), 200, reply.elapsedTime);
   }
 

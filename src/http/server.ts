@@ -28,6 +28,7 @@ import { graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { type Identification, identifyCallers } from './identification';
 import { acceptExactJsonBodies, BODY_LIMIT } from './json-body';
+import { EventStreams } from './live/event-streams';
 import type { LiveOperations } from './live/live-operations';
 import { streamRoute } from './live/stream-route';
 import { UPGRADE_OPTIONS } from './live/upgrades';
@@ -142,7 +143,7 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
 //   the stages from `error` on.
 // - Upgrades to WebSocket pass the stages up to `route`, which takes over the connection (live/websockets.ts). Requests for
 //   an upgrade to another protocol are parsed again as ordinary requests (live/upgrades.ts).
-// - An event stream releases its slot when it begins. It reaches `log` and `end` when it ends (live/stream-route.ts).
+// - An event stream releases its slot when it begins. It reaches `log` and `end` when it ends (live/event-streams.ts).
 // - Operations over WebSocket reach no stage. live/websockets.ts charges, logs and counts them.
 
 /** Creates the HTTP server with the GraphQL and REST interfaces, ready for `listen` or `inject`. */
@@ -230,6 +231,7 @@ async function routesOf(
   const createOperationRequest = operationRequestCreator(options);
   const createGraphQLRequest = graphQLRequestCreator(createOperationRequest);
   const apollo = await createApollo(executor, documents);
+  const streams = new EventStreams({ live, requests, accessLog, createOperationRequest });
   const websockets = new WebSockets(server, { ...options, createGraphQLRequest });
   return async (app) => {
     await app.register(graphqlRoute, {
@@ -239,9 +241,9 @@ async function routesOf(
       createGraphQLRequest,
       sandbox: portal.sandbox,
     });
-    await app.register(streamRoute, { live, requests, accessLog, createGraphQLRequest });
+    await app.register(streamRoute, { live, streams, createGraphQLRequest });
     ignoreBodies(app);
-    registerRoutes(app, { executor, routes, createOperationRequest });
+    registerRoutes(app, { executor, routes, createOperationRequest, streams });
     methods.answerOptions(app);
     await app.register(portal.routes);
     await app.register(health, options);

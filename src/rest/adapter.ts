@@ -6,11 +6,14 @@ import { requireScope } from '../graphql/admission';
 import { type Api, Context, type IdempotencyRequest, type OperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
+import { RunningSubscription } from '../graphql/running-subscription';
+import { ListStream, StreamedList } from './list-stream';
 import { preconditionOf } from './preconditions';
 import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
 import { JSON_TYPE, sendResult } from './response';
 import { type Deprecation, documentationOf, filler } from './rest-route';
+import { EVENT_STREAM, type EventStreams } from './server-sent-events';
 
 /**
  * Creates the executor's request for an operation. Attaches an observer of the operation to the incoming request, for the log.
@@ -27,6 +30,7 @@ interface RestOptions {
   readonly executor: Executor;
   readonly routes: readonly PreparedRoute[];
   readonly createOperationRequest: CreateOperationRequest;
+  readonly streams: EventStreams;
 }
 
 /**
@@ -36,6 +40,7 @@ interface RestOptions {
 export function registerRoutes(app: FastifyInstance, options: RestOptions): void {
   const { executor, routes } = options;
   for (const route of routes) {
+    const streamed = route.additions && new StreamedList(route, route.additions);
     app.route({
       method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
       url: routerPath(route.path),
@@ -44,7 +49,12 @@ export function registerRoutes(app: FastifyInstance, options: RestOptions): void
         annotate: annotationOf(route),
         check: checkOf(route, executor.uses),
       },
-      handler: (request, reply) => handle(options, route, request as RestRequest, reply),
+      handler: (request, reply) =>
+        streamed &&
+        request.method === 'GET' &&
+        acceptedType(request.headers.accept, [...JSON_TYPES, EVENT_STREAM]) === EVENT_STREAM
+          ? stream(options, streamed, request as RestRequest, reply)
+          : handle(options, route, request as RestRequest, reply),
     });
   }
 }
@@ -61,18 +71,42 @@ function routerPath(path: string): string {
  * Makes the `check` function of a route. It rejects callers without the required scope, and clients that do not accept JSON.
  * It also counts the uses of a deprecated route.
  */
-function checkOf({ deprecation, on, scope }: PreparedRoute, uses: Executor['uses']): FastifyContextConfig['check'] {
+function checkOf(
+  { deprecation, on, scope, additions }: PreparedRoute,
+  uses: Executor['uses'],
+): FastifyContextConfig['check'] {
+  const types = additions ? [...JSON_TYPES, EVENT_STREAM] : JSON_TYPES;
   return ({ caller, headers }) => {
     if (deprecation) uses.count(on, 'deprecated', 'rest');
     requireScope(caller, scope);
-    requireJsonAccepted(headers.accept);
+    if (acceptedType(headers.accept, types) === undefined)
+      throw new ProblemError(
+        'NOT_ACCEPTABLE',
+        `Responses are ${additions ? `application/json or ${EVENT_STREAM}` : 'application/json'}.`,
+      );
   };
 }
 
-function requireJsonAccepted(accept: string | undefined): void {
-  if (!accept || accept === '*/*' || accept === 'application/json') return;
-  const type = new Negotiator({ headers: { accept } }).mediaType(['application/json', JSON_TYPE]);
-  if (!type) throw new ProblemError('NOT_ACCEPTABLE', 'Responses are application/json.');
+const JSON_TYPES = ['application/json', JSON_TYPE];
+
+/** The preferred of these media types; `undefined` if the client accepts none of them. */
+function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
+  if (!accept || accept === '*/*' || accept === 'application/json') return types[0];
+  return new Negotiator({ headers: { accept } }).mediaType([...types]);
+}
+
+/** Sends a list as a stream. Errors of its first page reject the promise. */
+async function stream(
+  { executor, createOperationRequest, streams }: RestOptions,
+  list: StreamedList,
+  request: RestRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const operation = createOperationRequest(request, REST_API, undefined, undefined);
+  const pages = new ListStream(list, request, executor, () => streams.continuationOf(request, operation));
+  const result = await streams.start(request, operation, (onOver) => pages.start(operation, onOver));
+  if (!(result instanceof RunningSubscription)) return sendResult(list.route, result.body, request, reply);
+  return streams.send(request, reply, result, pages);
 }
 
 /** Runs the operation of a route and sends its response. Errors are thrown, or reject the promise. */

@@ -100,6 +100,11 @@ export function writerOf({ members, isList }: Payload): Writer {
   return isList ? listWriter(write) : write;
 }
 
+/** Like {@link writerOf}, for one item of a list. */
+export function itemWriterOf({ members }: Payload): Writer {
+  return objectWriter(members);
+}
+
 /** @param context returns the context for the resolvers of fields. */
 export type RowWriter = (row: object, context: () => Context) => string | Promise<string>;
 

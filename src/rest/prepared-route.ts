@@ -13,7 +13,7 @@ import { ownDescription } from '../graphql/descriptions';
 import { errorsOf, requiredScope, type StabilityLevel, stabilityOf } from '../graphql/directives';
 import { Analysis } from '../graphql/operation';
 import { type Inputs, inputsOf } from './inputs';
-import { type Payload, payloadOf, type RowWriter, rowWriterOf, type Writer, writerOf } from './payload';
+import { itemWriterOf, type Payload, payloadOf, type RowWriter, rowWriterOf, type Writer, writerOf } from './payload';
 import { filler, type Method, methodAndPath, pathParameters, type RestApi, type RestRoute } from './rest-route';
 
 /** The stability of an operation, or of one of its parameters, as marked in the schema. */
@@ -51,6 +51,8 @@ export interface PreparedRoute extends Omit<RestRoute, 'document' | 'body' | 'pa
   /** Fills the path of a created object from the path parameters and the object; `undefined` unless the status is 201. */
   readonly locationOf: ((values: Readonly<Record<string, string>>) => string) | undefined;
   readonly write: Writer;
+  /** Writes one item of a list. */
+  readonly writeItem: Writer;
   /**
    * Writes a database row as JSON, exactly as a GET of the resource would. The ETag of this JSON is compared with
    * `If-Match` and `If-None-Match`.
@@ -158,6 +160,7 @@ function prepare(
     pathOf: filler(path),
     locationOf: locationOf(route, path, payload, readable),
     write: writerOf(payload),
+    writeItem: itemWriterOf(payload),
     writeRow: rowWriterOf(payload),
   };
 }

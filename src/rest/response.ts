@@ -11,7 +11,8 @@ import { filler, pathParameters } from './rest-route';
 
 interface Page {
   readonly nodes: readonly unknown[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly hasNextPage: boolean;
+  readonly endCursor: string | null;
 }
 
 /**
@@ -25,16 +26,14 @@ export function sendResult(
   request: RestRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const { ok, payload, write, pathOf, locationOf, isContinued } = route;
+  const { ok, payload, write, pathOf, locationOf, additions } = route;
   const result = resultOf(route, body);
   if (result === null || result === undefined) throw notFoundError(route, request.params);
   if (ok === 204) return reply.code(204).send();
   if (route.method === 'GET') {
     if (!payload.isPage) return sendRead(request, reply, write(result));
-    const { nodes, pageInfo: info } = result as Page;
-    const pageInfo = info instanceof JsonText ? (info.toJSON() as Page['pageInfo']) : info;
-    const { hasNextPage, endCursor } = pageInfo;
-    const relations = [...(hasNextPage ? ['next'] : []), ...(isContinued ? ['monitor'] : [])];
+    const { nodes, hasNextPage, endCursor } = pageIn(result);
+    const relations = [...(hasNextPage ? ['next'] : []), ...(additions ? ['monitor'] : [])];
     if (relations.length && endCursor !== null) {
       const url = linkAfter(pathOf(request.params), request.query, endCursor);
       reply.header('link', relations.map((relation) => `<${url}>; rel="${relation}"`).join(', '));
@@ -44,6 +43,17 @@ export function sendResult(
   if (locationOf) reply.header('location', locationOf({ ...request.params, ...(result as Record<string, string>) }));
   const text = write(result);
   return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
+}
+
+/** The page in the response of a list's operation. @throws ExpectedError as {@link sendResult}. */
+export function pageOf(route: PreparedRoute, body: FormattedExecutionResult): Page {
+  return pageIn(resultOf(route, body));
+}
+
+function pageIn(result: unknown): Page {
+  const { nodes, pageInfo } = result as Pick<Page, 'nodes'> & { pageInfo: Page };
+  const { hasNextPage, endCursor } = pageInfo instanceof JsonText ? (pageInfo.toJSON() as Page) : pageInfo;
+  return { nodes, hasNextPage, endCursor };
 }
 
 function resultOf({ payload, errorPaths }: PreparedRoute, { errors, data }: FormattedExecutionResult): unknown {

@@ -46,11 +46,21 @@ export interface RestRoute {
    * or a field of the payload. The default is the path of the operation, followed by `/{id}`.
    */
   readonly location?: string;
-  /** Whether a list goes on after its last page. Each response then has a `Link` with `rel="monitor"`: where to go on later. */
-  readonly isContinued?: boolean;
+  /**
+   * Set if a list goes on after its last page. Each response then has a `Link` with `rel="monitor"`: where to go on later. With
+   * `Accept: text/event-stream`, the response is a stream of the items. The variables `$cursor` and `$limit` are required, and the
+   * items' field `cursor`.
+   */
+  readonly additions?: Additions;
   /** The error message if the operation returns null. The default says that the object does not exist. */
   readonly missing?: string;
   readonly deprecation?: Deprecation;
+}
+
+/** The items that are added to a list later. */
+export interface Additions {
+  /** Calls the listener each time when there may be new items. @returns a function that removes the listener. */
+  listen(listener: () => void): () => void;
 }
 
 /** The URL of a route's documentation. @param id see `PreparedRoute.id`. */

@@ -28,6 +28,7 @@ async function open(url: string, { hasSubscribers = true, patienceMs = 5000 } = 
     topics: TOPICS,
     notify: (change) => heard.push(change),
     hasSubscribers: () => hasSubscribers,
+    onMessage: () => undefined,
     onState: (state) => states.push(state),
     pingMs: 500,
   });

@@ -83,6 +83,18 @@ describe('a page of the feed', () => {
     expect((await page({ after: now.endCursor })).said).toEqual([UPDATED, UPDATED]);
   });
 
+  test('at `now-N` has the last N events, or all if there are fewer', async () => {
+    await rename('a', 'b', 'c');
+    const { cursors } = await page();
+    expect((await page({ after: 'now-2' })).cursors).toEqual(cursors.slice(1));
+    expect((await page({ after: 'now-100' })).cursors).toEqual(cursors);
+    expect((await page({ after: 'now-2', topics: ['ORDER'] })).cursors).toEqual([]);
+    for (const after of ['now-0', 'now-101', 'now-', 'now-1x']) {
+      const { errors } = await gateway.graphql(QUERY, { after });
+      expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', details: [{ path: 'after' }] });
+    }
+  });
+
   test('has only the topics and kinds that it asks for, and moves on over all others', async () => {
     await rename('Max');
     await gateway.data('mutation { setInventory(petId: 2, input: { quantity: 1 }) { petId } }');

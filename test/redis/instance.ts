@@ -27,6 +27,7 @@ export class Instance {
       topics: {},
       notify,
       hasSubscribers: () => true,
+      onMessage: () => undefined,
       onState: () => undefined,
     });
     const instance = new Instance(limiter, relay);

@@ -4,15 +4,12 @@ import { ProblemError } from '../../errors/errors';
 import type { OperationRequest, SentVariables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
-import { type Outcome, rejectDocument, rejectOperation } from '../../graphql/outcome';
-import { RunningSubscription } from '../../graphql/running-subscription';
+import { rejectDocument, rejectOperation } from '../../graphql/outcome';
+import { type LiveResult, RunningSubscription, type StartLive } from '../../graphql/running-subscription';
 import { withText } from '../../graphql/trusted-documents';
 import { malformed } from '../graphql-parameters';
 import { HeldByCaller, type Holder } from '../held-by-caller';
 import { KeyRejection, type Keys } from '../identification';
-
-/** A subscription that has started, or the response to any other operation. */
-export type LiveResult = RunningSubscription | Outcome;
 
 interface LiveOptions {
   readonly executor: Executor;
@@ -71,26 +68,35 @@ export class LiveOperations {
   ): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
-    if (this.isClosing) return rejectOperation(shuttingDown(), { operationRequest });
-    const release = this.operations.take(operationRequest.caller);
-    if (!release) return rejectOperation(tooMany(this.operations.most), { operationRequest });
-    let result: LiveResult | undefined;
-    try {
+    return this.start(operationRequest, credential, async (onOver) => {
       if (!documents.has(query))
         await documents.waitToRead(query, operationRequest.session.requester, operationRequest.meter);
       const document = documents.read(query);
       if (!('kind' in document)) return rejectDocument(document, operationRequest);
       const rejection = documents.rejectionOf(document, operationRequest.caller);
       if (rejection) return rejectDocument([rejection], operationRequest);
-      if (executor.kindOf(document, operationName) === 'subscription') {
-        result = await executor.subscribe(document, operationName, variables ?? {}, operationRequest, (ended) => {
-          this.running.delete(ended);
-          release();
-        });
-        if (result instanceof RunningSubscription) this.running.set(result, credential);
-      } else {
-        result = await executor.run(document, operationName, variables ?? {}, operationRequest);
-      }
+      return executor.kindOf(document, operationName) === 'subscription'
+        ? executor.subscribe(document, operationName, variables ?? {}, operationRequest, onOver)
+        : executor.run(document, operationName, variables ?? {}, operationRequest);
+    });
+  }
+
+  /** Starts an operation within the limits, and ends it if it keeps running. Errors of `start` reject the promise. */
+  async start(
+    operationRequest: OperationRequest,
+    credential: Credential | undefined,
+    start: StartLive,
+  ): Promise<LiveResult> {
+    if (this.isClosing) return rejectOperation(shuttingDown(), { operationRequest });
+    const release = this.operations.take(operationRequest.caller);
+    if (!release) return rejectOperation(tooMany(this.operations.most), { operationRequest });
+    let result: LiveResult | undefined;
+    try {
+      result = await start((ended) => {
+        this.running.delete(ended);
+        release();
+      });
+      if (result instanceof RunningSubscription) this.running.set(result, credential);
       return result;
     } finally {
       if (!(result instanceof RunningSubscription)) release();

@@ -15,9 +15,8 @@ import { Deadline } from '../../database/deadline';
 import type { ProblemError } from '../../errors/errors';
 import { isDeeper } from '../../errors/inputs';
 import { serialize } from '../../graphql/json-text';
-import { RunningSubscription } from '../../graphql/running-subscription';
+import { type LiveResult, RunningSubscription } from '../../graphql/running-subscription';
 import type { UnsentResponse } from '../unsent-responses';
-import type { LiveResult } from './live-operations';
 
 /** How long a client may take to send `connection_init`, in milliseconds. */
 export const INIT_MS = 3_000;

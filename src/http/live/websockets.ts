@@ -11,7 +11,7 @@ import { ProblemError, problemOf } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import { sizeOf } from '../../graphql/json-text';
 import { rejectOperation } from '../../graphql/outcome';
-import { RunningSubscription } from '../../graphql/running-subscription';
+import { type LiveResult, RunningSubscription } from '../../graphql/running-subscription';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { type LimitStatus, limitError, type Subject } from '../../rate-limit/limit-status';
 import type { Limiter } from '../../rate-limit/limiter';
@@ -24,7 +24,7 @@ import { KeyRejection, type Keys, presentedKey, rejectKey } from '../identificat
 import { BODY_LIMIT } from '../json-body';
 import type { CreateGraphQLRequest, IncomingRequest } from '../operation-request';
 import type { RequestsInProgress } from '../requests-in-progress';
-import { type LiveOperations, type LiveResult, SlotsPerCaller, shuttingDown, tooMany } from './live-operations';
+import { type LiveOperations, SlotsPerCaller, shuttingDown, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
 import { type ConnectionOperation, INIT_MS, type Params, TransportWsHandler } from './transport-ws-handler';
 import { checkOrigin, pendingUpgrades } from './upgrades';

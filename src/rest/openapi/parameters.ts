@@ -2,6 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { ownDescription } from '../../graphql/descriptions';
 import { IDEMPOTENCY_KEY_FORM } from '../../graphql/idempotency';
 import type { Input } from '../inputs';
+import { LAST_EVENT_ID } from '../list-stream';
 import type { PreparedRoute, Stability } from '../prepared-route';
 import { type Schema, schemaOf } from './values';
 
@@ -42,6 +43,13 @@ const SHARED: Readonly<Record<string, Parameter>> = {
     description: 'ETags of cached responses; the response is 304 if one of these ETags is current.',
     schema: { type: 'string', maxLength: 16_384 },
   },
+  lastEventId: {
+    name: LAST_EVENT_ID,
+    in: 'header',
+    description:
+      'Where the stream starts: the last `id` that the client has received. It takes precedence over `cursor`.',
+    schema: { type: 'string', maxLength: 4096, pattern: '^[\\w-]*$' },
+  },
   ifMatch: {
     name: 'If-Match',
     in: 'header',
@@ -73,11 +81,12 @@ const SHARED: Readonly<Record<string, Parameter>> = {
 };
 
 export function parametersOf(operation: PreparedRoute): (Parameter | OpenAPIV3.ReferenceObject)[] {
-  const { inputs, isConditional, method, acceptsIdempotencyKey, stability } = operation;
+  const { inputs, isConditional, method, acceptsIdempotencyKey, stability, additions } = operation;
   return [
     ...[...inputs.path.values()].map(pathParameter),
     ...[...inputs.query.values()].map((input) => queryParameter(input, stability)),
     ...(method === 'GET' ? [shared('ifNoneMatch')] : []),
+    ...(additions ? [shared('lastEventId')] : []),
     ...(isConditional ? [shared('ifMatch'), shared('ifUnknown')] : []),
     ...(acceptsIdempotencyKey ? [shared('idempotencyKey')] : []),
     shared('requestId'),

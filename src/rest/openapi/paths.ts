@@ -4,9 +4,10 @@ import type { Body } from '../inputs';
 import type { PreparedRoute } from '../prepared-route';
 import { PATCH_TYPES } from '../response';
 import { documentationOf, type Method } from '../rest-route';
+import { EVENT_STREAM } from '../server-sent-events';
 import { type Codes, errorResponsesOf } from './error-responses';
 import { parametersOf } from './parameters';
-import { annotationHeaderNames, headersOf } from './response-headers';
+import { annotationHeaderNames, HEADERS, headersOf } from './response-headers';
 import { ref } from './values';
 
 /** OpenAPI extensions of an operation: its stability, and its sunset if it is deprecated. */
@@ -80,7 +81,7 @@ function requestBody({ type, isPatch }: Body, operation: PreparedRoute): OpenAPI
 }
 
 function successOf(operation: PreparedRoute): OpenAPIV3.ResponsesObject {
-  const { ok, method, acceptsIdempotencyKey, payload } = operation;
+  const { ok, method, acceptsIdempotencyKey, payload, additions } = operation;
   const headers = headersOf(
     ...(ok === 204 ? [] : (['ETag'] as const)),
     ...(method === 'GET' ? (['Cache-Control'] as const) : []),
@@ -91,14 +92,27 @@ function successOf(operation: PreparedRoute): OpenAPIV3.ResponsesObject {
   );
   const description = isAction(operation) ? SUCCESS.PATCH : SUCCESS[method];
   if (ok === 204) return { [ok]: { description, headers } };
-  const content = { 'application/json': { schema: ref(payload.name) } };
+  const content = {
+    'application/json': { schema: ref(payload.name) },
+    ...(additions && { [EVENT_STREAM]: { schema: STREAM } }),
+  };
   return {
-    [ok]: { description, headers, content },
+    [ok]: { description, headers: { ...headers, ...(additions && STREAM_HEADERS) }, content },
     ...(method === 'GET' && {
       304: { description: "The client's copy is current.", headers },
     }),
   };
 }
+
+const STREAM = {
+  type: 'string',
+  description:
+    'Server-sent events without names. The `data` of each is an item, and its `id` the cursor after the item.',
+  example: 'id: NjM4YjI0ZTcxIDEgMTc5NTg2MDAwMDAwMA\ndata: {"id":1}\n\n',
+} as const;
+
+/** A stream has no ETag. */
+const STREAM_HEADERS = { ETag: { ...HEADERS.ETag, required: false } };
 
 /** Whether the operation changes a resource by POST, instead of creating one. */
 function isAction({ method, ok }: PreparedRoute): boolean {

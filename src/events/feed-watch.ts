@@ -1,0 +1,54 @@
+import type { EventNumbering } from './numbering';
+
+/** How often new events are looked for while somebody listens, in milliseconds. Announcements may be lost. */
+const POLL_MS = 1_000;
+/** Minimum interval between two looks for new events, in milliseconds. Each gives positions to all events since the last. */
+const PACE_MS = 100;
+
+/** Tells listeners in this process when events of the change feed have got positions. Does nothing without listeners. */
+export class FeedWatch {
+  private readonly listeners = new Set<() => void>();
+  private polling: NodeJS.Timeout | undefined;
+  private announced: NodeJS.Timeout | undefined;
+  private lookedAt = 0;
+  /** The last position that the listeners know of. */
+  private position: bigint | undefined;
+
+  constructor(private readonly numbering: EventNumbering) {}
+
+  /** Calls the listener each time when there may be more events. @returns a function that removes the listener. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    this.polling ??= setInterval(() => void this.look(), POLL_MS).unref();
+    return () => {
+      this.listeners.delete(listener);
+      if (!this.listeners.size) this.stop();
+    };
+  }
+
+  /** Says that events may have been committed, by this or another instance. */
+  announce(): void {
+    if (!this.listeners.size || this.announced) return;
+    const wait = this.lookedAt + PACE_MS - performance.now();
+    this.announced = setTimeout(() => void this.look(), Math.max(0, wait));
+  }
+
+  stop(): void {
+    clearInterval(this.polling);
+    clearTimeout(this.announced);
+    this.polling = undefined;
+    this.announced = undefined;
+  }
+
+  private async look(): Promise<void> {
+    clearTimeout(this.announced);
+    this.announced = undefined;
+    this.lookedAt = performance.now();
+    // After a failure, the next look finds the events.
+    await this.numbering.run().catch(() => undefined);
+    const { position } = this.numbering;
+    if (position === this.position) return;
+    this.position = position;
+    for (const listener of this.listeners) listener();
+  }
+}
