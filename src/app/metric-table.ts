@@ -1,5 +1,6 @@
 import type { UsageRecorder } from '../access/usage';
 import type { Database } from '../database/database';
+import { feedSizeReader } from '../events/feed-size';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
 import type { Uses } from '../graphql/uses';
@@ -22,6 +23,7 @@ export interface Observed {
 
 /** The metrics whose values are read each time the metrics are collected. */
 export function metricsOf({ database, limits, requests, uses, live, hub, relay, usage }: Observed): readonly Metric[] {
+  const feedSize = feedSizeReader(database);
   return [
     gauge('requests_in_progress', 'Requests in progress.', () => requests.count),
     counter(
@@ -55,7 +57,7 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
       () => Array.from(uses, ({ times, ...labels }) => ({ ...labels, value: times })),
       { labels: ['element', 'marker', 'interface'] },
     ),
-    gauge('subscriptions', 'Running subscriptions.', () => live.count),
+    gauge('subscriptions', 'Running subscriptions, and streams of the change feed.', () => live.count),
     counter('events_delivered_total', 'Events delivered to subscribers.', () => hub.delivered),
     counter(
       'subscribers_too_slow_total',
@@ -68,6 +70,21 @@ export function metricsOf({ database, limits, requests, uses, live, hub, relay, 
       () => relay && Number(relay.state === 'connected'),
     ),
     counter('events_lost_total', 'Changes that could not be sent to other instances.', () => relay?.lost),
+    gauge('feed_events', 'Events in the change feed.', async () => (await feedSize())?.kept, {
+      aggregator: 'max',
+    }),
+    gauge(
+      'feed_oldest_event_seconds',
+      'Age of the oldest event in the change feed.',
+      async () => (await feedSize())?.oldestSeconds,
+      { aggregator: 'max' },
+    ),
+    gauge(
+      'feed_unnumbered_events',
+      'Committed events that are not in the change feed yet, at most 100,000.',
+      async () => (await feedSize())?.unnumbered,
+      { aggregator: 'max' },
+    ),
     gauge(
       'usage_unsaved_seconds',
       'Seconds since saving usage began to fail; 0 if the last save succeeded.',

@@ -2,7 +2,9 @@ import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client';
 
 type Sample = { readonly value: number; readonly [label: string]: string | number };
 
-type Read = () => number | readonly Sample[] | undefined;
+type Value = number | readonly Sample[] | undefined;
+
+type Read = () => Value | Promise<Value>;
 
 interface Options {
   readonly labels?: string[];
@@ -17,7 +19,8 @@ export interface Metric extends Options {
   readonly name: string;
   readonly help: string;
   /**
-   * Reads the current value, or one value per set of labels. Returns `undefined` if this process does not have the metric.
+   * Reads the current value, or one value per set of labels. Returns `undefined` if this process does not have the metric, and
+   * a promise of `undefined` if the value cannot be read now.
    */
   readonly read: Read;
 }
@@ -40,9 +43,9 @@ export function register(metrics: readonly Metric[], registry: Registry): void {
       labelNames,
       aggregator,
       registers: [registry],
-      collect: () => {
+      collect: async () => {
+        const samples = (await read()) ?? [];
         metric.reset();
-        const samples = read() ?? 0;
         for (const { value, ...labels } of typeof samples === 'number' ? [{ value: samples }] : samples)
           metric.inc(labels, value);
       },

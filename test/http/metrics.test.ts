@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
+import { statement } from '../../src/database/statement';
 import { metricsServer, metricsUrl } from '../../src/http/metrics-server';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { toldBy } from '../helper/standing';
@@ -69,6 +70,20 @@ test('decisions of the rate limiter are counted, and a ban is counted once, when
     'petstore_limiter_decisions_total{decision="banned"}': 3,
     petstore_bans_begun_total: 1,
   });
+});
+
+test('the size of the change feed is read, and how many events wait for their position', async () => {
+  const size = async () => {
+    const { petstore_feed_events, petstore_feed_unnumbered_events, petstore_feed_oldest_event_seconds } =
+      await samples();
+    return [petstore_feed_events, petstore_feed_unnumbered_events, Math.floor(petstore_feed_oldest_event_seconds ?? 0)];
+  };
+  const write = `insert into events (topic, kind, object_id, at)
+    select 'pet', 'CREATED', n, now() - interval '1 hour' from generate_series(1, 3) as n`;
+  for (const sql of ['delete from events', write]) await gateway.database.query(statement(sql), []);
+  expect(await size()).toEqual([0, 3, 0]);
+  await gateway.data('{ events { nodes { id } } }');
+  expect(await size()).toEqual([3, 0, 3600]);
 });
 
 test('labels have no values that clients choose, and metrics contain no secrets', async () => {
