@@ -117,6 +117,27 @@ describe('/admin', () => {
     expectNoComplaints(admin);
   });
 
+  browserTest('shows the last hundred changes, the newest first, and who has made them', async () => {
+    const admin = await open();
+    const { page } = admin;
+    await keyNamed(page, 'Acme').waitFor();
+    const create = (n: number) => `c${n}: createCategory(input: { name: "Kind ${n}" }) { id }`;
+    const numbers = Array.from({ length: 99 }, (_, i) => i);
+    const data = await browsing.gateway.data(`mutation { ${numbers.map(create)} }`);
+    await page.getByText('Last changes').click();
+    const changes = page.locator('#changes').getByRole('listitem');
+    await changes.first().getByText(`category ${data.c98?.id} created`).waitFor();
+    expect(await changes.count()).toBe(100);
+    expect(await changes.first().textContent()).toMatch(/UTC, by testadmin000, request [\w-]+/);
+    await page.getByRole('button', { name: 'Revoke Shop 23' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await changes
+      .first()
+      .getByText(/^api key \w+ revoked$/)
+      .waitFor();
+    expectNoComplaints(admin);
+  });
+
   browserTest('lifts the ban of an address, and says if the address was not banned', async () => {
     const remoteAddress = '192.0.2.77';
     for (let i = 0; i < 80; i++)

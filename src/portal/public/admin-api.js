@@ -23,6 +23,8 @@ import { inUtc } from './times.js';
  * @typedef {import('./usage-chart.js').Usage & { kind: string, apiKey: { id: string, name: string } | null }} Caller
  */
 
+/** @typedef {{ at: string, topic: string, kind: string, objectId: string, requestId: string | null, actor: string | null }} Change */
+
 /** An error of the API. */
 export class ApiError extends Error {
   /** @param {string} message @param {{ path: string, message: string }[]} faults the faults in the values of arguments */
@@ -70,6 +72,13 @@ export async function topCallers(days) {
     topCallers(days: $days, first: 5) { kind apiKey { id name } requests refused bans }
   }`;
   return (await run(query, { days })).topCallers;
+}
+
+/** @returns {Promise<Change[]>} the last hundred changes, the newest first */
+export async function lastChanges() {
+  const query =
+    'query LastChanges { events(after: "now-100", first: 100) { nodes { at topic kind objectId requestId actor } } }';
+  return (await run(query, {})).events.nodes.reverse();
 }
 
 /** @param {object} input @returns {Promise<string>} the full key */

@@ -55,6 +55,22 @@ export function callerItems(callers) {
   );
 }
 
+/** @param {readonly import('./admin-api.js').Change[]} changes */
+export function changeItems(changes) {
+  if (!changes.length) return html`<li class="soft">Nothing has changed yet.</li>`;
+  return changes.map(
+    ({ at, topic, kind, objectId, requestId, actor }) => html`<li>
+      <strong>${inLowerCase(topic)} ${objectId} ${inLowerCase(kind)}</strong>
+      <span class="soft">${momentOf(at)}, by ${actor ?? (requestId === null ? 'the service' : 'a caller without a key')}${requestId && `, request ${requestId}`}</span>
+    </li>`,
+  );
+}
+
+/** @param {string} name the name of an enum value */
+function inLowerCase(name) {
+  return name.toLowerCase().replace('_', ' ');
+}
+
 /** Says when the key was revoked or expired; empty if the key is valid. @param {Key} key */
 function endOf({ revokedAt, expiresAt }) {
   if (revokedAt) return `revoked ${dayOf(revokedAt)}`;

@@ -3,7 +3,7 @@ import './key-field.js';
 import * as api from './admin-api.js';
 import { graceNote, showKeyForm, showRevocation, showRotation, showSecret, showUnban } from './admin-dialogs.js';
 import { describeError } from './admin-errors.js';
-import { callerItems, keyItem } from './admin-keys.js';
+import { callerItems, changeItems, keyItem } from './admin-keys.js';
 import { buttonOf, byId, html, inputOf, render } from './elements.js';
 import { askViewer } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
@@ -17,6 +17,7 @@ const toolbar = /** @type {HTMLFormElement} */ (byId('toolbar'));
 const search = inputOf('search');
 const state = inputOf('state');
 const range = inputOf('range');
+const changes = /** @type {HTMLDetailsElement} */ (byId('changes'));
 const newer = buttonOf('newer');
 const older = buttonOf('older');
 
@@ -68,7 +69,7 @@ async function start() {
     );
     return;
   }
-  await Promise.all([showKeys(), showCallers()]);
+  await Promise.all([showKeys(), showCallers(), showChanges()]);
   say('');
   byId('admin').hidden = false;
 }
@@ -115,6 +116,17 @@ async function showCallers() {
   render(byId('callers'), callerItems(await api.topCallers(Number(range.value))));
 }
 
+/** Shows what a change has changed on the page. */
+function refresh() {
+  return Promise.all([attempt(showKeys), attempt(showChanges)]);
+}
+
+/** Shows the last changes if their section is open. */
+async function showChanges() {
+  if (changes.open)
+    render(/** @type {HTMLElement} */ (changes.querySelector('ol')), changeItems(await api.lastChanges()));
+}
+
 function showFirstPage() {
   cursors = [null];
   return attempt(showKeys);
@@ -128,17 +140,17 @@ const ACTIONS = {
       const secret = await api.rotateKey(key.id, graceSeconds);
       showSecret(`The new secret of ${key.name}`, secret, graceNote(graceSeconds));
       say(`“${key.name}” has a new secret. ${graceNote(graceSeconds)}`, 'good');
-      await attempt(showKeys);
+      await refresh();
     }),
   revoke: (key) => showRevocation(key, () => done(api.revokeKey(key.id), `“${key.name}” is revoked.`)),
   unban: (key) => attempt(() => done(api.liftBan(key.id), `The ban of “${key.name}” is lifted.`)),
 };
 
-/** Waits for a change, then shows a text and the updated keys. @param {Promise<unknown>} change @param {string} text */
+/** Waits for a change, then shows a text and the updated page. @param {Promise<unknown>} change @param {string} text */
 async function done(change, text) {
   await change;
   say(text, 'good');
-  await attempt(showKeys);
+  await refresh();
 }
 
 byId('keys').addEventListener('click', ({ target }) => {
@@ -155,7 +167,8 @@ byId('create').addEventListener('click', () =>
   showKeyForm(undefined, async (input) => {
     const secret = await api.createKey(input);
     showSecret(`The key ${input.name} is created`, secret);
-    await showFirstPage();
+    cursors = [null];
+    await refresh();
   }),
 );
 byId('unban').addEventListener('click', () =>
@@ -163,7 +176,7 @@ byId('unban').addEventListener('click', () =>
     const wasBanned = await api.liftBan(caller);
     if (wasBanned) say(`The ban of ${caller} is lifted.`, 'good');
     else say(`${caller} was not banned.`);
-    await attempt(showKeys);
+    await refresh();
   }),
 );
 
@@ -179,6 +192,7 @@ toolbar.addEventListener('submit', (event) => {
 });
 state.addEventListener('change', showFirstPage);
 range.addEventListener('change', () => attempt(showCallers));
+changes.addEventListener('toggle', () => attempt(showChanges));
 older.addEventListener('click', () => {
   cursors.push(older.dataset.cursor ?? null);
   attempt(turnPage);
