@@ -85,7 +85,7 @@ test('the page /admin offers every plan', () => {
 });
 
 test('every TypeScript example in the documentation is part of a client that a test runs', () => {
-  const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts', 'sign-in.ts']
+  const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts', 'sign-in.ts', 'feed.ts']
     .map((name) => readFileSync(join(__dirname, 'clients', name), 'utf8'))
     .join('\n');
   // `react-guide.full.test.ts` runs the code of the React guide.

@@ -63,12 +63,17 @@ export function holdWhatWasHeard(): void {
 function answersHeard(): RestAnswer[] {
   const heard = [...connections.values(), ...closed];
   closed = [];
-  return heard.flatMap((connection) => connection.take()).filter((answer) => !isFromProxy(answer));
+  return heard.flatMap((connection) => connection.take()).filter((answer) => !isFromProxy(answer) && !isStream(answer));
 }
 
 /** Whether a proxy has changed the response. The gateway's own response is heard on the connection of the proxy. */
 function isFromProxy({ headers }: RestAnswer): boolean {
   return ['server', 'via', 'content-encoding'].some((name) => name in headers);
+}
+
+/** Whether the response is an event stream. Over HTTP/1.0, it has no chunks, and so it seems to be complete at any time. */
+function isStream({ headers }: RestAnswer): boolean {
+  return String(headers['content-type']).startsWith('text/event-stream');
 }
 
 function onClient(message: unknown): void {
