@@ -2,8 +2,8 @@
 const { join } = require('node:path');
 const { GatewayDatabase } = require(join(__dirname, '..', '..', 'dist', 'database', 'gateway-database.js'));
 
-const { changed } = GatewayDatabase.prototype;
-GatewayDatabase.prototype.changed = function (change) {
+const { publish } = GatewayDatabase.prototype;
+GatewayDatabase.prototype.publish = function (change) {
   if (change.topic === 'pet') process.kill(process.pid, 'SIGKILL');
-  changed.call(this, change);
+  publish.call(this, change);
 };

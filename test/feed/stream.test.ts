@@ -106,7 +106,8 @@ describe('a stream of the feed', () => {
   test('at `now` begins with the cursor of the end, so that a client that connects again misses nothing', async () => {
     await write(2);
     const stream = await open('/events?cursor=now');
-    await until(() => stream.lastId !== '');
+    // The first comment of an idle stream comes after 12 seconds.
+    await until(() => stream.lastId !== '', 5);
     stream.stop();
     await rename('Max');
     const again = await open('/events?cursor=now', { ...KEY, 'last-event-id': stream.lastId });
