@@ -1,3 +1,4 @@
+import type { BatchStatement } from './batched-writes';
 import type { Requester } from './deadline';
 import type { Prisma } from './generated/client';
 
@@ -37,10 +38,16 @@ export interface Session {
   /**
    * Runs one statement that writes.
    * @param onWritten publishes the changes that the write makes.
+   * @param batch the statement that writes this row together with others, outside of transactions.
    * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if the write may have succeeded; otherwise the
    * driver's error.
    */
-  write<Row>(statement: Statement, values: readonly unknown[], onWritten?: OnWritten<Row>): Promise<Row[]>;
+  write<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    onWritten?: OnWritten<Row>,
+    batch?: BatchStatement,
+  ): Promise<Row[]>;
   /**
    * Runs `work` in one transaction, which is rolled back if `work` throws. If the session is already inside a transaction,
    * `work` becomes part of that transaction. After a serialization failure or a deadlock, `work` runs again, at most three

@@ -69,7 +69,7 @@ export class FairSemaphore {
       this.callers.set(requester.callerId, queue);
       return this.start(requester.callerId, queue);
     }
-    if (this.total >= this.places || queue.waiting.length >= this.places * MOST_OF_ONE_CALLER) throw tooMany();
+    checkPlaces(this.total, queue.waiting.length, this.places);
     this.callers.set(requester.callerId, queue);
     return this.wait(requester.callerId, requester.deadline, queue);
   }
@@ -129,6 +129,11 @@ function remove<T>(items: T[], item: T): void {
   items.splice(items.indexOf(item), 1);
 }
 
-function tooMany(): Error {
-  return Object.assign(new Error('too many requests are waiting for a connection'), { code: '53300' });
+/**
+ * @param waiting the number of requests that wait. @param ofCaller those of the caller. @param places maximum number.
+ * @throws Error `53300` if no place is free for the caller.
+ */
+export function checkPlaces(waiting: number, ofCaller: number, places: number): void {
+  if (waiting < places && ofCaller < places * MOST_OF_ONE_CALLER) return;
+  throw Object.assign(new Error('too many requests are waiting for a connection'), { code: '53300' });
 }

@@ -1,3 +1,4 @@
+import { BatchedWrites, type BatchStatement } from './batched-writes';
 import type {
   Change,
   ChangeListener,
@@ -22,22 +23,24 @@ const SERVICE = '';
 export class GatewayDatabase implements Database {
   readonly listeners = new Set<ChangeListener>();
   readonly prisma: Prisma.TransactionClient;
+  private readonly batches = new Map<BatchStatement, BatchedWrites>();
 
-  /** @param requestTimeoutMs how long the service's own statements may take. */
+  /** @param bounds `requestTimeoutMs` is how long the service's own statements, and batches of writes, may take. */
   constructor(
     private readonly engine: Engine,
     readonly description: string,
-    private readonly requestTimeoutMs: number,
+    private readonly bounds: { readonly requestTimeoutMs: number; readonly queue: number },
   ) {
     this.prisma = engine.prisma;
   }
 
   get load(): PoolLoad {
-    return this.engine.load;
+    const { total, idle, waiting } = this.engine.load;
+    return { total, idle, waiting: [...this.batches.values()].reduce((sum, writes) => sum + writes.waiting, waiting) };
   }
 
   get requester(): Requester {
-    return { callerId: SERVICE, deadline: new Deadline(this.requestTimeoutMs), visibility: ALL_ROWS };
+    return { callerId: SERVICE, deadline: new Deadline(this.bounds.requestTimeoutMs), visibility: ALL_ROWS };
   }
 
   sessionFor(requester: Requester): Session {
@@ -57,9 +60,11 @@ export class GatewayDatabase implements Database {
     statement: Statement,
     values: readonly unknown[],
     onWritten?: OnWritten<Row>,
+    batch?: BatchStatement,
     requester = this.requester,
   ): Promise<Row[]> {
     const publish = onWritten && ((rows: readonly Row[]) => onWritten(rows, this));
+    if (batch) return this.batched(batch).write(requester, values, publish);
     return this.engine.run(requester, { statement, values, kind: 'write', onWritten: publish });
   }
 
@@ -68,6 +73,15 @@ export class GatewayDatabase implements Database {
       const events = new TransactionEvents(requester, (change) => this.publish(change));
       return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, events)), events);
     });
+  }
+
+  private batched(statement: BatchStatement): BatchedWrites {
+    let writes = this.batches.get(statement);
+    if (!writes) {
+      writes = new BatchedWrites(this.engine, statement, this.bounds.queue, this.bounds.requestTimeoutMs);
+      this.batches.set(statement, writes);
+    }
+    return writes;
   }
 
   publish(change: Change): void {
@@ -94,8 +108,13 @@ class RequesterSession implements Session {
     return this.database.query(statement, values, isShortRead, this.requester);
   }
 
-  write<Row>(statement: Statement, values: readonly unknown[], onWritten?: OnWritten<Row>): Promise<Row[]> {
-    return this.database.write(statement, values, onWritten, this.requester);
+  write<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    onWritten?: OnWritten<Row>,
+    batch?: BatchStatement,
+  ): Promise<Row[]> {
+    return this.database.write(statement, values, onWritten, batch, this.requester);
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import type { BatchStatement } from './batched-writes';
 import type { ChangeKind, NewEvent, Session, Statement, WrittenEvent } from './database';
 import type { Requester } from './deadline';
 import { statement } from './statement';
@@ -73,32 +74,38 @@ export interface RecordedWriteSql {
   /** The number of parameters of the SQL. */
   readonly parameters: number;
   readonly events: readonly EventOfRow[];
+  /** What a statement needs that inserts several such rows. Without it, each row is inserted by a statement of its own. */
+  readonly batch?: BatchSql;
+}
+
+export interface BatchSql {
+  readonly table: string;
+  /** The names and types of the columns that the parameters set, in the same order. */
+  readonly columns: readonly (readonly [name: string, type: string])[];
+  /** The column that refers to a row of another table. */
+  readonly reference: { readonly column: string; readonly table: string };
 }
 
 /** A statement that inserts a row, and writes the events of all its changes. */
 export class RecordedWrite<Row extends object> {
   private readonly statement: Statement;
+  private readonly batch?: BatchStatement;
   private readonly fields: readonly string[];
   private readonly events: readonly EventOfRow[];
 
-  constructor({ before, insert, returning, parameters, events }: RecordedWriteSql) {
+  constructor({ before, insert, returning, parameters, events, batch }: RecordedWriteSql) {
     const author = { requestId: `$${parameters + 1}::text`, actor: `$${parameters + 2}::text` };
     const returned = Object.entries(returning).map(([field, sql]) => `${sql} as "${field}"`);
     const ctes = [
       ...(before === undefined ? [] : [before]),
       `written as (${insert} returning ${returned.join(', ')})`,
-      ...events.map(({ topic, kind, ...sql }, i) => {
-        const event = { ...sql, topic: `'${topic}'`, kind: `'${kind}'`, ...author };
-        return `event${i} as (${insertEvents(event)})`;
-      }),
+      ...events.map((event, i) => eventCte(event, i, author)),
     ];
-    const columns = events.map(
-      (_, i) => `, event${i}.id as "id${i}", event${i}.at as "at${i}", event${i}.object_id as "object${i}"`,
-    );
     const joins = events.map((_, i) => ` left join event${i} on true`);
     this.statement = statement(
-      `with ${ctes.join(',\n')}\nselect written.*${columns.join('')} from written${joins.join('')}`,
+      `with ${ctes.join(',\n')}\nselect written.*${eventColumns(events)} from written${joins.join('')}`,
     );
+    this.batch = batch && { ...statement(batchOf(batch, returned, events)), single: this.statement };
     this.fields = Object.keys(returning);
     this.events = events;
   }
@@ -117,7 +124,46 @@ export class RecordedWrite<Row extends object> {
           changes.publish({ topic, kind, id: BigInt(written?.[`object${i}`] as string), event });
         }
       },
+      this.batch,
     );
     return row && (Object.fromEntries(this.fields.map((field) => [field, row[field]])) as Row);
   }
+}
+
+/** The CTE `event0`, `event1`, … that writes an event. */
+function eventCte(
+  { topic, kind, ...sql }: EventOfRow,
+  i: number,
+  author: Pick<EventSql, 'requestId' | 'actor'>,
+): string {
+  return `event${i} as (${insertEvents({ ...sql, topic: `'${topic}'`, kind: `'${kind}'`, ...author })})`;
+}
+
+function eventColumns(events: readonly EventOfRow[]): string {
+  const columns = (_: EventOfRow, i: number) =>
+    `, event${i}.id as "id${i}", event${i}.at as "at${i}", event${i}.object_id as "object${i}"`;
+  return events.map(columns).join('');
+}
+
+/**
+ * SQL that inserts a row for each value of its array parameters, except for rows whose reference is missing or locked. It
+ * returns what a statement for one row returns, with the `ordinal` of the row.
+ */
+function batchOf({ table, columns, reference }: BatchSql, returned: readonly string[], events: readonly EventOfRow[]) {
+  const given = [...columns, ['request_id', 'text'], ['actor', 'text']];
+  const arrays = given.map(([, type], i) => `$${i + 1}::${type}[]`);
+  const names = columns.map(([name]) => name).join(', ');
+  const references = arrays[columns.findIndex(([name]) => name === reference.column)];
+  const author = { requestId: 'request_id', actor: 'actor' };
+  const ctes = [
+    `referenced as (select id from ${reference.table} where id = any(${references}) for key share skip locked)`,
+    `given as (select item.*, nextval('${table}_id_seq') as id
+  from unnest(${arrays.join(', ')}) with ordinality as item(${given.map(([name]) => name).join(', ')}, ordinal)
+  join referenced on referenced.id = item.${reference.column})`,
+    `written as (insert into ${table} (id, ${names}) select id, ${names} from given returning ${returned.join(', ')})`,
+    ...events.map((event, i) => eventCte({ ...event, from: 'given' }, i, author)),
+  ];
+  const joins = events.map((_, i) => ` join event${i} on event${i}.object_id = given.id::text`);
+  return `with ${ctes.join(',\n')}
+select given.ordinal, written.*${eventColumns(events)} from given join written on written.id = given.id${joins.join('')}`;
 }

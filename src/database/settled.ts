@@ -2,7 +2,7 @@ import { type Deadline, Ended, OutcomeUnknown, UNWANTED } from './deadline';
 import { failureOf } from './failures';
 
 /** How long after a statement's deadline the gateway still waits for its outcome, in milliseconds. */
-const GRACE_MS = 500;
+export const GRACE_MS = 500;
 
 /**
  * Waits for the outcome of a statement or transaction, until {@link GRACE_MS} after the deadline. At the deadline,
@@ -53,6 +53,6 @@ function isCausedByEnd(error: unknown): boolean {
   return error instanceof Ended || (error instanceof Error && error.cause instanceof Ended);
 }
 
-function unconfirmed(cause?: unknown): OutcomeUnknown {
+export function unconfirmed(cause?: unknown): OutcomeUnknown {
   return new OutcomeUnknown('The commit was sent but not confirmed.', { cause });
 }

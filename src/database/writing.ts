@@ -102,6 +102,9 @@ export function newRow<Given extends Columns>(columns: Given) {
   return {
     fields,
     parameters,
+    columns: fields.map(
+      (field) => [nameOf(columns[field] as Columns[string]), columns[field]?.type as string] as const,
+    ),
     names: fields.map((field) => nameOf(columns[field] as Columns[string])).join(', '),
     values: fields.map((field) => parameters[field]).join(', '),
   };

@@ -33,7 +33,7 @@ export async function openEmbedded(directory: string, bounds: Bounds): Promise<D
 export async function connectTo(thread: DatabaseThread, description: string, bounds: Bounds): Promise<Database> {
   try {
     await migrate(migrationsOnEmbedded(thread.client));
-    return new GatewayDatabase(new EmbeddedEngine(thread, bounds), description, bounds.requestTimeoutMs);
+    return new GatewayDatabase(new EmbeddedEngine(thread, bounds), description, bounds);
   } catch (error) {
     await thread.close();
     throw error;

@@ -27,7 +27,7 @@ export async function openPostgres(
   try {
     await migrateAt(server, options);
     const engine = new PostgresEngine(server, { ...bounds, connectMs });
-    return new GatewayDatabase(engine, description, requestTimeoutMs);
+    return new GatewayDatabase(engine, description, bounds);
   } catch (error) {
     throw new Error(`${description} cannot be opened: ${explain(error)}`, { cause: error });
   }

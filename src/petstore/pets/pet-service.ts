@@ -20,6 +20,7 @@ const INSERT_PET = insertion<Pick<Pet, 'id'>>(PETS, {
   returning: { id: ID.sql },
   parameters: PET_ROW.fields.length,
   events: [{ topic: 'pet', kind: 'CREATED', from: 'written', objectId: 'id' }],
+  batch: { table: 'pets', columns: PET_ROW.columns, reference: { column: 'category_id', table: 'categories' } },
 });
 type PetData = Pick<Pet, keyof typeof columns>;
 
