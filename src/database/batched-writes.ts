@@ -1,9 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Statement } from './database';
+import type { BatchStatement, Statement } from './database';
 import { Deadline, Ended, OutcomeUnknown, type Requester } from './deadline';
 import { failureOf } from './failures';
 import { checkPlaces } from './fair-semaphore';
-import type { Engine } from './gateway-database';
 import { GRACE_MS, unconfirmed } from './settled';
 
 /** Maximum number of rows that one statement writes. */
@@ -19,9 +18,12 @@ const COMMON_FAILURES: ReadonlySet<unknown> = new Set(['unavailable', 'timeout',
 /** A batch belongs to no request, so its traces must not join those of the request that happens to start it. */
 const NO_REQUEST = new AsyncResource('BatchedWrites');
 
-/** A statement that writes many rows, each as `single` would. Its parameters are arrays, with one value for each row. */
-export interface BatchStatement extends Statement {
-  readonly single: Statement;
+/** The engine of the database. */
+interface Engine {
+  run<Result>(
+    requester: Requester,
+    bound: { readonly statement: Statement; readonly values: readonly unknown[]; readonly kind: 'write' },
+  ): Promise<Result[]>;
 }
 
 /** A row that a {@link BatchStatement} has written, with the fields that `single` returns. */
@@ -81,7 +83,7 @@ export class BatchedWrites {
 
   /** @param places maximum number of rows that wait. @param limitMs time limit of a batch. */
   constructor(
-    private readonly engine: Pick<Engine, 'run'>,
+    private readonly engine: Engine,
     private readonly statement: BatchStatement,
     private readonly places: number,
     private readonly limitMs: number,

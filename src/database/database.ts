@@ -1,4 +1,3 @@
-import type { BatchStatement } from './batched-writes';
 import type { Requester } from './deadline';
 import type { Prisma } from './generated/client';
 
@@ -7,6 +6,11 @@ export interface Statement {
   /** Empty if PostgreSQL plans the statement anew for the values of each run. */
   readonly name: string;
   readonly text: string;
+}
+
+/** A statement that writes many rows, each as `single` would. Its parameters are arrays, with one value for each row. */
+export interface BatchStatement extends Statement {
+  readonly single: Statement;
 }
 
 /** Publishes changes to the listeners once the transaction that makes them is committed. */

@@ -1,5 +1,6 @@
-import { BatchedWrites, type BatchStatement } from './batched-writes';
+import { BatchedWrites } from './batched-writes';
 import type {
+  BatchStatement,
   Change,
   ChangeListener,
   Database,

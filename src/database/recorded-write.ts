@@ -1,5 +1,4 @@
-import type { BatchStatement } from './batched-writes';
-import type { ChangeKind, NewEvent, Session, Statement, WrittenEvent } from './database';
+import type { BatchStatement, ChangeKind, NewEvent, Session, Statement, WrittenEvent } from './database';
 import type { Requester } from './deadline';
 import { statement } from './statement';
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { BatchedWrites, type BatchStatement } from '../../src/database/batched-writes';
+import { BatchedWrites } from '../../src/database/batched-writes';
+import type { BatchStatement } from '../../src/database/database';
 import { Deadline, Ended, OutcomeUnknown, type Requester } from '../../src/database/deadline';
 import type { BoundStatement } from '../../src/database/gateway-database';
 
