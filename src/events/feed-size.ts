@@ -1,4 +1,5 @@
 import type { Database } from '../database/database';
+import { Deadline } from '../database/deadline';
 import { statement } from '../database/statement';
 
 /** The size of the change feed, for metrics. */
@@ -18,12 +19,19 @@ const SIZE =
   (select count(*)::int from (select from events where position is null limit 100000) as unnumbered) as unnumbered
 from last_event left join (select position, at from events where position is not null order by position limit 1) as oldest on true`);
 
-/** Makes a function that reads the size of the feed. Calls at the same time share a query. It returns `undefined` after a failure. */
+/** Time limit of reading the size, in milliseconds. Metrics are needed most while the database is slow. */
+const LIMIT_MS = 500;
+
+/**
+ * Makes a function that reads the size of the feed. Calls at the same time share a query. It returns `undefined` after a failure,
+ * and while requests wait for a connection, so that it takes no place in their queue.
+ */
 export function feedSizeReader(database: Database): () => Promise<FeedSize | undefined> {
   let reading: Promise<FeedSize | undefined> | undefined;
   const read = async () => {
     try {
-      const [size] = await database.query<FeedSize>(SIZE, [], true);
+      const session = database.sessionFor({ ...database.requester, deadline: new Deadline(LIMIT_MS) });
+      const [size] = database.load.waiting ? [] : await session.query<FeedSize>(SIZE, [], true);
       return size;
     } catch {
       return undefined;

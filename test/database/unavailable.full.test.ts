@@ -95,10 +95,24 @@ onPostgres('while PostgreSQL is unavailable', () => {
     expect((await rename()).status).toBe(200);
   });
 
+  test('metrics do not wait until a connection is free', async () => {
+    await whileLocked(async () => {
+      const waiting = [ask('/categories'), ask('/categories')];
+      await until(() => gateway.database.load.total === 2 && gateway.database.load.idle === 0);
+      const metrics = await ask('/metrics');
+      expect([metrics.status, metrics.took < 1000]).toEqual([200, true]);
+      expect(metrics.body).toMatch(/^petstore_database_connections\{state="idle"\} 0$/m);
+      await Promise.all(waiting);
+    });
+  });
+
   test('requests are rejected at once if the queue for connections is full, and readiness checks still succeed', async () => {
     await whileLocked(async () => {
       const waiting = Array.from({ length: 5 }, () => ask('/categories'));
-      await until(async () => /^petstore_database_waiting 3$/m.test((await ask('/metrics')).body));
+      await until(() => gateway.database.load.waiting === 3);
+      const metrics = await ask('/metrics');
+      expect(metrics.body).toMatch(/^petstore_database_waiting 3$/m);
+      expect(metrics.took).toBeLessThan(500);
       const refused = await ask('/categories');
       expect(refused.status).toBe(503);
       expect(refused.took).toBeLessThan(500);
