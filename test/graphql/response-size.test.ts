@@ -57,11 +57,16 @@ test('introspection under many aliases is rejected as soon as it is too large', 
   const document = `{ toy(id: 1) { id } ${aliased(48, '__schema { types { ...Type } }')} } fragment Type on __Type { ${aliased(38, 'name', long)} }`;
   // The limit on cost is high, so that only the limit on the response size rejects the document.
   const lenient = await gateway.another({ GRAPHQL_MAX_COST: '10000000' });
-  const before = process.memoryUsage().heapUsed;
-  const { status, errors } = await lenient.graphql(document);
-  const grown = process.memoryUsage().heapUsed - before;
+  const measure = async () => {
+    const before = process.memoryUsage().heapUsed;
+    const { status, errors } = await lenient.graphql(document);
+    const grown = process.memoryUsage().heapUsed - before;
+    expect([status, errors[0]?.message]).toEqual([400, MESSAGE.replace(String(MAX), '5000000')]);
+    return grown;
+  };
+  // The first request also parses the document, and the heap has garbage of earlier tests in it.
+  const grown = Math.min(await measure(), await measure());
   await lenient.close();
-  expect([status, errors[0]?.message]).toEqual([400, MESSAGE.replace(String(MAX), '5000000')]);
   expect(grown).toBeLessThan(50e6);
 });
 
