@@ -68,15 +68,15 @@ class Batch {
 
 /**
  * Writes rows with one statement if they arrive in the same turn of the event loop, or while earlier ones are being written.
- * For each row, this costs a fraction of a statement of its own (bench/README.md). Callers take turns.
+ * A row then costs a fraction of a single statement (bench/README.md). Callers are served round-robin.
  *
  * A row that arrives alone is written alone. So is a row that the batch leaves out, since a row that it refers to is missing or
- * locked: the others neither fail nor wait with it.
+ * locked. The other rows therefore neither fail nor wait.
  */
 export class BatchedWrites {
   /** The number of rows that wait. */
   waiting = 0;
-  /** The rows that wait, by caller. It is the turn of the first caller. */
+  /** The waiting rows by caller, in round-robin order. */
   private readonly queues = new Map<string, Row[]>();
   private inFlight = 0;
   private isScheduled = false;

@@ -24,7 +24,7 @@ const LIMIT_MS = 500;
 
 /**
  * Makes a function that reads the size of the feed. Calls at the same time share a query. It returns `undefined` after a failure,
- * and while requests wait for a connection, so that it takes no place in their queue.
+ * and while requests wait for a connection, since the query would wait in the same queue.
  */
 export function feedSizeReader(database: Database): () => Promise<FeedSize | undefined> {
   let reading: Promise<FeedSize | undefined> | undefined;
