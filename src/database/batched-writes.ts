@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { BatchStatement, Statement } from './database';
-import { Deadline, Ended, OutcomeUnknown, type Requester } from './deadline';
+import type { BatchStatement, Requester, Statement } from './database';
+import { Deadline, Ended, OutcomeUnknown } from './deadline';
 import { failureOf } from './failures';
 import { checkPlaces } from './fair-semaphore';
 import { GRACE_MS, unconfirmed } from './settled';

@@ -1,5 +1,6 @@
-import type { Requester } from './deadline';
+import type { Deadline } from './deadline';
 import type { Prisma } from './generated/client';
+import type { Visibility } from './visibility';
 
 /** A SQL text and the name of its prepared statement, created by {@link statement}. */
 export interface Statement {
@@ -24,6 +25,23 @@ export interface ChangePublisher<Published = Change> {
  * transaction of its own, so it has also written the events of its changes (`recorded-write.ts`).
  */
 export type OnWritten<Row> = (rows: readonly Row[], changes: ChangePublisher<RecordedChange>) => void;
+
+/** The caller and the deadline of statements. */
+export interface Requester {
+  /** The id of the caller. Connections are shared fairly among callers. */
+  readonly callerId: string;
+  /** The client's address, if the caller is an end user. What the caller holds counts for the address too. */
+  readonly address?: string;
+  readonly deadline: Deadline;
+  /** Maximum size in bytes of the rows that one statement may read for a caller's selection. Unlimited by default. */
+  readonly maxStatementBytes?: number;
+  /** The visible rows of tables whose rows have owners. Rows without an owner by default. */
+  readonly visibility?: Visibility;
+  /** The id of the request, for the events of its changes; `undefined` for statements of the service itself. */
+  readonly requestId?: string;
+  /** The id of the key or end user, for the events of its changes; `undefined` for anonymous callers. */
+  readonly actor?: string;
+}
 
 /**
  * Runs statements, either directly on the database or inside a transaction. Services take a session as their first argument,

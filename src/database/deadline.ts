@@ -1,5 +1,3 @@
-import type { Visibility } from './visibility';
-
 /** Timers of deadlines are rounded up to a multiple of this many milliseconds. */
 const TICK_MS = 10;
 
@@ -81,21 +79,4 @@ export class OutcomeUnknown extends Error {}
 
 function overdue(ms: number): Ended {
   return new Ended(`The request took longer than the limit of ${ms} ms, and was cancelled.`);
-}
-
-/** The caller and the deadline of statements. */
-export interface Requester {
-  /** The id of the caller. Connections are shared fairly among callers. */
-  readonly callerId: string;
-  /** The client's address, if the caller is an end user. What the caller holds counts for the address too. */
-  readonly address?: string;
-  readonly deadline: Deadline;
-  /** Maximum size in bytes of the rows that one statement may read for a caller's selection. Unlimited by default. */
-  readonly maxStatementBytes?: number;
-  /** The visible rows of tables whose rows have owners. Rows without an owner by default. */
-  readonly visibility?: Visibility;
-  /** The id of the request, for the events of its changes; `undefined` for statements of the service itself. */
-  readonly requestId?: string;
-  /** The id of the key or end user, for the events of its changes; `undefined` for anonymous callers. */
-  readonly actor?: string;
 }

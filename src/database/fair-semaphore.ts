@@ -1,4 +1,5 @@
-import type { Deadline, Requester } from './deadline';
+import type { Requester } from './database';
+import type { Deadline } from './deadline';
 
 /** Releases the slot. */
 export type Release = () => void;

@@ -7,11 +7,12 @@ import type {
   NewEvent,
   OnWritten,
   PoolLoad,
+  Requester,
   Session,
   Statement,
   Transaction,
 } from './database';
-import { Deadline, type Requester } from './deadline';
+import { Deadline } from './deadline';
 import type { Prisma } from './generated/client';
 import { type EventRow, eventsStatement } from './recorded-write';
 import { retrying } from './retries';

@@ -1,5 +1,4 @@
-import type { BatchStatement, ChangeKind, NewEvent, Session, Statement, WrittenEvent } from './database';
-import type { Requester } from './deadline';
+import type { BatchStatement, ChangeKind, NewEvent, Requester, Session, Statement, WrittenEvent } from './database';
 import { statement } from './statement';
 
 /** SQL expressions of an event. */

@@ -13,7 +13,7 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Requester } from '../database/deadline';
+import type { Requester } from '../database/database';
 import type { Fault } from '../errors/errors';
 import { argumentPath } from '../errors/inputs';
 import { limitError } from '../rate-limit/limit-status';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Requester } from '../database/deadline';
+import type { Requester } from '../database/database';
 import { ProblemError } from '../errors/errors';
 
 /** A counted operation of at most this estimated cost never waits. */

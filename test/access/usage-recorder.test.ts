@@ -1,7 +1,6 @@
 import { UsageRecorder } from '../../src/access/usage';
 import { UsageService } from '../../src/access/usage-service';
-import type { Database, Session, Statement } from '../../src/database/database';
-import type { Requester } from '../../src/database/deadline';
+import type { Database, Requester, Session, Statement } from '../../src/database/database';
 import { Loaders } from '../../src/graphql/context';
 import { createDatabase } from '../helper/database';
 import { until } from '../helper/until';

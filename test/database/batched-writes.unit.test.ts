@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { BatchedWrites } from '../../src/database/batched-writes';
-import type { BatchStatement } from '../../src/database/database';
-import { Deadline, Ended, OutcomeUnknown, type Requester } from '../../src/database/deadline';
+import type { BatchStatement, Requester } from '../../src/database/database';
+import { Deadline, Ended, OutcomeUnknown } from '../../src/database/deadline';
 import type { BoundStatement } from '../../src/database/gateway-database';
 
 const SINGLE = { name: 'single', text: 'single' };

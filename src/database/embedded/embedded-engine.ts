@@ -1,7 +1,7 @@
 import { Query, type QueryConfig, type ResultBuilder } from 'pg';
 import { callInBatch } from '../batch';
-import type { PoolLoad } from '../database';
-import { Deadline, type Requester } from '../deadline';
+import type { PoolLoad, Requester } from '../database';
+import { Deadline } from '../deadline';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../fair-semaphore';
 import type { BoundStatement, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';

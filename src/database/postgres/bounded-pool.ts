@@ -1,5 +1,6 @@
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
-import { Deadline, type Requester } from '../deadline';
+import type { Requester } from '../database';
+import { Deadline } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
 import { cancelAtDeadline, noteReadOnly } from './cancel-at-deadline';

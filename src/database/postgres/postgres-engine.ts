@@ -1,7 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
-import type { PoolLoad, Statement } from '../database';
-import type { Requester } from '../deadline';
+import type { PoolLoad, Requester, Statement } from '../database';
 import { failureOf } from '../failures';
 import { connectionsOfOneCaller } from '../fair-semaphore';
 import type { BoundStatement, Engine, OpenTransaction, TransactionEnd } from '../gateway-database';
