@@ -75,8 +75,18 @@ export interface OperationRequest {
   readonly precondition?: Precondition;
 }
 
-/** What resolvers need to know about their operation. */
-interface Executed {
+/**
+ * Creates the request for an operation. Sets the `observer` of the incoming request, from which the log and the metrics read.
+ * @param incoming an HTTP request, or an operation over WebSocket.
+ */
+export type CreateOperationRequest<Incoming> = (
+  incoming: Incoming,
+  api: Api,
+  idempotency?: IdempotencyRequest,
+) => OperationRequest;
+
+/** The part of an operation's analysis (operation.ts) that its resolvers need. */
+interface ResolverAnalysis {
   /** The number of requests that the operation is charged for. */
   readonly countedFields: number;
   /** Whether the operation only reads, so that loaded rows stay valid until its end. */
@@ -91,7 +101,7 @@ export class Context {
 
   constructor(
     readonly operationRequest: OperationRequest,
-    private readonly operation: Executed,
+    private readonly analysis: ResolverAnalysis,
     /** The session for the operation's statements. If the operation has an idempotency key, this is a transaction. */
     readonly session: Session,
     /** The queries of the pages that are nested in leaves (leaves.ts). */
@@ -101,12 +111,12 @@ export class Context {
   ) {}
 
   get countedFields(): number {
-    return this.operation.countedFields;
+    return this.analysis.countedFields;
   }
 
   /** Created on demand, since most operations load no related rows. */
   get loaders(): Loaders {
-    this.made ??= this.eventLoaders ?? new Loaders(this.operation.isQuery);
+    this.made ??= this.eventLoaders ?? new Loaders(this.analysis.isQuery);
     return this.made;
   }
 
@@ -115,7 +125,7 @@ export class Context {
    * them.
    */
   selectionAt(place: string): FieldSelection | undefined {
-    return this.eventLoaders ? undefined : this.operation.selections?.get(place);
+    return this.eventLoaders ? undefined : this.analysis.selections?.get(place);
   }
 }
 

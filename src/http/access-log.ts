@@ -17,7 +17,7 @@ import type { Interface, Metrics, ObservedError } from './metrics';
 const MAX_NAME = 100;
 
 /** Records the operation of a request and its worst error, for logs and metrics. */
-export class Observation implements Observer {
+export class OperationObserver implements Observer {
   /** `undefined` until the operation is known. */
   kind: OperationTypeNode | undefined;
   /** The kind and root field of the operation, such as `query pets`. */
@@ -123,17 +123,17 @@ export class AccessLog extends LogController {
 
   /** Logs a response after it was sent, and records it in the metrics. */
   logResponse(request: FastifyRequest, reply: FastifyReply): void {
-    const { id: requestId, method, url, caller, meter, observation, keyProblem } = request;
+    const { id: requestId, method, url, caller, meter, observer, keyProblem } = request;
     const operation = operationOf(request);
-    const operationName = observation?.name === operation ? undefined : observation?.name;
+    const operationName = observer?.name === operation ? undefined : observer?.name;
     const { statusCode: status, elapsedTime: ms } = reply;
     const path = url.split('?', 1)[0];
-    const error = request.rejection ?? observation?.worst;
+    const error = request.rejection ?? observer?.worst;
     const code = error?.code;
     const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
     // This response was an event stream. Its duration is not recorded here, since `observeStart` has already recorded the
     // time until the stream began.
-    if (observation?.isStream) this.write(entry);
+    if (observer?.isStream) this.write(entry);
     else
       this.record(
         entry,
@@ -144,7 +144,7 @@ export class AccessLog extends LogController {
 
   /** Records the time until an event stream began as the duration of its request. */
   observeStart(request: FastifyRequest, reply: FastifyReply): void {
-    if (request.observation) request.observation.isStream = true;
+    if (request.observer) request.observer.isStream = true;
     this.metrics.observe(operationOf(request), 200, reply.elapsedTime);
   }
 
@@ -199,6 +199,6 @@ function interfaceOf({ route: { logName, metering } }: FastifyRequest): Interfac
  * The operation of a request, such as `getPet`, `query pets`, `graphql`, `docs` or `other`. It contains no name chosen by
  * the client.
  */
-function operationOf({ observation, route: { logName = 'other' } }: FastifyRequest): string {
-  return logName === 'graphql' ? (observation?.label ?? logName) : logName;
+function operationOf({ observer, route: { logName = 'other' } }: FastifyRequest): string {
+  return logName === 'graphql' ? (observer?.label ?? logName) : logName;
 }

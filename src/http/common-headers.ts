@@ -50,7 +50,7 @@ export function addHeaders({ now, requests, errors }: HeaderOptions): onSendHook
     if (limitStatus) reply.headers(rateLimitHeaders(limitStatus, now()));
     // Health checks, pages and preflights succeed even if the caller is limited or banned. Then there is nothing to retry.
     if (limitStatus?.verdict !== 'allowed' && statusCode < 400) reply.removeHeader('retry-after');
-    const problem = request.rejection ?? request.observation?.worst;
+    const problem = request.rejection ?? request.observer?.worst;
     const retryAfter = problem && retryAfterOf(problem);
     if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter);
     if (statusCode >= 400) linkToHelp(reply, payload, errors);

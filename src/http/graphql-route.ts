@@ -57,7 +57,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     for (const [name, value] of headers) reply.header(name, value);
     if (status === 405) reply.header('allow', 'POST');
     reply.header('content-type', type).code(statusFor(accept, status ?? 200, body.string));
-    const hasRun = request.observation?.label !== undefined;
+    const hasRun = request.observer?.label !== undefined;
     // The promise of this function stays in memory until the response is sent, so it must not resolve to the text.
     if (hasRun || !body.string.startsWith('{"errors"')) return reply.send(body.string);
     const rejection = JSON.parse(body.string) as FormattedExecutionResult;

@@ -2,11 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Database } from '../database/database';
 import type { Deadline } from '../database/deadline';
 import { type Caller, visibilityOf } from '../graphql/caller';
-import { GRAPHQL_API, type OperationRequest } from '../graphql/context';
+import { type CreateOperationRequest, GRAPHQL_API, type OperationRequest } from '../graphql/context';
 import { IDEMPOTENCY_KEY } from '../graphql/idempotency';
 import type { Meter } from '../rate-limit/meter';
-import type { CreateOperationRequest } from '../rest/adapter';
-import { Observation } from './access-log';
+import { OperationObserver } from './access-log';
 import type { ErrorLog } from './error-log';
 
 /** An HTTP request, or an operation received over WebSocket, with its caller. */
@@ -18,7 +17,8 @@ export interface IncomingRequest {
   /** The HTTP method; `undefined` for an operation over WebSocket. */
   readonly method?: string;
   readonly headers?: IncomingHttpHeaders;
-  observation?: Observation;
+  /** The observer of the operation, set when the operation request is created. */
+  observer?: OperationObserver;
 }
 
 export interface OperationRequestOptions {
@@ -33,11 +33,11 @@ export function operationRequestCreator({
   errorLog,
   maxStatementBytes,
 }: OperationRequestOptions): CreateOperationRequest<IncomingRequest> {
-  return (incoming, api, idempotency, precondition) => {
+  return (incoming, api, idempotency) => {
     const { id: requestId, caller, meter, deadline, method } = incoming;
     const isSafe = method === 'GET' || method === 'HEAD';
-    const observer = new Observation(errorLog, requestId);
-    incoming.observation = observer;
+    const observer = new OperationObserver(errorLog, requestId);
+    incoming.observer = observer;
     const session = database.sessionFor({
       callerId: caller.id,
       address: caller.address,
@@ -47,7 +47,7 @@ export function operationRequestCreator({
       requestId,
       actor: caller.keyId ?? caller.user,
     });
-    return { session, caller, meter, requestId, observer, api, isSafe, idempotency, precondition };
+    return { session, caller, meter, requestId, observer, api, isSafe, idempotency };
   };
 }
 
@@ -59,11 +59,6 @@ export function graphQLRequestCreator(
 ): CreateGraphQLRequest {
   return (incoming) => {
     const key = incoming.headers?.[IDEMPOTENCY_KEY];
-    return createOperationRequest(
-      incoming,
-      GRAPHQL_API,
-      key === undefined ? undefined : { header: String(key) },
-      undefined,
-    );
+    return createOperationRequest(incoming, GRAPHQL_API, key === undefined ? undefined : { header: String(key) });
   };
 }

@@ -22,6 +22,6 @@ export function paceRejections(requests: RequestsInProgress): onSendHookHandler<
 }
 
 /** GraphQL may send a rejection with the HTTP status 200. */
-function isRejection({ rejection, observation }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  return statusCode === 429 || (rejection ?? observation?.worst)?.status === 429;
+function isRejection({ rejection, observer }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return statusCode === 429 || (rejection ?? observer?.worst)?.status === 429;
 }

@@ -3,7 +3,7 @@ import type { Deadline } from '../database/deadline';
 import type { ProblemSummary } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
 import type { Meter } from '../rate-limit/meter';
-import type { Observation } from './access-log';
+import type { OperationObserver } from './access-log';
 import type { Slot } from './requests-in-progress';
 
 /** What the stages know about a request, in the order in which they find it out. */
@@ -27,7 +27,7 @@ declare module 'fastify' {
      */
     keyProblem: unknown;
     /** Describes the request's operation for logs and metrics; `undefined` if the request ran no operation. */
-    observation: Observation | undefined;
+    observer: OperationObserver | undefined;
     /** The error that rejected the whole request. GraphQL may send it with the HTTP status 200. */
     rejection: ProblemSummary | undefined;
   }
@@ -46,7 +46,10 @@ declare module 'fastify' {
     isPublic?: boolean;
     /** Sets headers on all responses of the route, including rejections. */
     annotate?(request: FastifyRequest, reply: FastifyReply): void;
-    /** Checks a request before its body is read. @throws the error if the route rejects the request. */
+    /**
+     * Checks a request before its body is read, once per request. A REST route also counts the uses of a deprecated operation
+     * here, since rejected requests count too. @throws the error if the route rejects the request.
+     */
     check?(request: FastifyRequest, reply: FastifyReply): void;
     /** Whether a request reaches the route although its caller is banned. */
     ignoresBan?(request: FastifyRequest): boolean;
@@ -63,6 +66,6 @@ export const REQUEST_STATE = [
   'caller',
   'meter',
   'keyProblem',
-  'observation',
+  'observer',
   'rejection',
 ] as const;

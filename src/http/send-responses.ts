@@ -13,8 +13,8 @@ const CHUNK = 64 * 1024;
  */
 export function limitUnsent(requests: RequestsInProgress): onSendHookHandler<unknown> {
   return (request, reply, payload, done) => {
-    const { caller, route, method, observation } = request;
-    const isAlwaysSent = route.metering === 'unmetered' || method === 'OPTIONS' || observation?.kind === 'mutation';
+    const { caller, route, method, observer } = request;
+    const isAlwaysSent = route.metering === 'unmetered' || method === 'OPTIONS' || observer?.kind === 'mutation';
     if (!caller || isAlwaysSent || reply.statusCode >= 400) return done(null, payload);
     const rejection = requests.unsent.rejectionOf(caller);
     if (!rejection) return done(null, payload);

@@ -1,9 +1,8 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
-import type { Session } from '../database/database';
-import { emptyBody, type Precondition, ProblemError } from '../errors/errors';
+import { emptyBody, ProblemError } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
-import { type Api, Context, type IdempotencyRequest, type OperationRequest } from '../graphql/context';
+import type { Api, CreateOperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
 import { RunningSubscription } from '../graphql/running-subscription';
@@ -15,21 +14,10 @@ import { JSON_TYPE, sendResult } from './response';
 import { type Deprecation, documentationOf, filler } from './rest-route';
 import { EVENT_STREAM, type EventStreams } from './server-sent-events';
 
-/**
- * Creates the executor's request for an operation. Attaches an observer of the operation to the incoming request, for the log.
- * @param incoming an HTTP request, or an operation over WebSocket.
- */
-export type CreateOperationRequest<Incoming = FastifyRequest> = (
-  incoming: Incoming,
-  api: Api,
-  idempotency: IdempotencyRequest | undefined,
-  precondition: Precondition | undefined,
-) => OperationRequest;
-
 interface RestOptions {
   readonly executor: Executor;
   readonly routes: readonly PreparedRoute[];
-  readonly createOperationRequest: CreateOperationRequest;
+  readonly createOperationRequest: CreateOperationRequest<FastifyRequest>;
   readonly streams: EventStreams;
 }
 
@@ -102,7 +90,7 @@ async function stream(
   request: RestRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const operation = createOperationRequest(request, REST_API, undefined, undefined);
+  const operation = createOperationRequest(request, REST_API);
   const pages = new ListStream(list, request, executor, () => streams.continuationOf(request, operation));
   const result = await streams.start(request, operation, (onOver) => pages.start(operation, onOver));
   if (!(result instanceof RunningSubscription)) return sendResult(list.route, result.body, request, reply);
@@ -120,10 +108,10 @@ function handle(
   const variables = variablesOf(route, request);
   const key = route.acceptsIdempotencyKey ? request.headers[IDEMPOTENCY_KEY] : undefined;
   const idempotency = key === undefined ? undefined : { header: String(key), operationId: route.id };
-  const contextIn = (session: Session) => new Context(operationRequest, { countedFields: 0 }, session);
-  const precondition = route.isConditional ? preconditionOf(request.headers, route, contextIn) : undefined;
-  const operationRequest = createOperationRequest(request, REST_API, idempotency, precondition);
-  return executor.run(route.document, null, variables, operationRequest).then((outcome) => {
+  const operationRequest = createOperationRequest(request, REST_API, idempotency);
+  const precondition = route.isConditional ? preconditionOf(request.headers, route, operationRequest) : undefined;
+  const conditional = precondition ? { ...operationRequest, precondition } : operationRequest;
+  return executor.run(route.document, null, variables, conditional).then((outcome) => {
     if (outcome.replayed) reply.headers(REPLAYED);
     return sendResult(route, outcome.body, request, reply);
   });

@@ -1,10 +1,9 @@
 import { Readable, type Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deadline } from '../../database/deadline';
-import type { OperationRequest } from '../../graphql/context';
+import type { CreateOperationRequest, OperationRequest } from '../../graphql/context';
 import type { LiveResult, RunningSubscription, StartLive } from '../../graphql/running-subscription';
 import { subjectOfAddress } from '../../rate-limit/client-address';
-import type { CreateOperationRequest } from '../../rest/adapter';
 import { EVENT_STREAM, type EventFormat, type EventStreams as Streams } from '../../rest/server-sent-events';
 import type { AccessLog } from '../access-log';
 import { presentedKey } from '../identification';
@@ -43,7 +42,7 @@ export class EventStreams implements Streams {
   continuationOf({ id, caller, meter, method }: FastifyRequest, { api, observer }: OperationRequest): OperationRequest {
     const { createOperationRequest, requests } = this.options;
     const incoming = { id, caller, meter, method, deadline: new Deadline(requests.limitMs) };
-    return { ...createOperationRequest(incoming, api, undefined, undefined), observer, isContinuation: true };
+    return { ...createOperationRequest(incoming, api), observer, isContinuation: true };
   }
 
   send(

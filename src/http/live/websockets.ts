@@ -335,7 +335,7 @@ export class WebSockets {
       if (limited && result.status !== 429) result = rejectOperation(limited, { operationRequest });
     }
     if (!(result instanceof RunningSubscription)) {
-      const isMutation = incoming.observation?.kind === 'mutation';
+      const isMutation = incoming.observer?.kind === 'mutation';
       const unread = isMutation ? undefined : requests.unsent.rejectionOf(caller);
       if (unread) {
         requests.rejected += 1;
@@ -343,7 +343,7 @@ export class WebSockets {
       }
       if (!operation.isOver) operation.reserved = requests.unsent.hold(caller, connection.socket, sizeOf(result.body));
     }
-    const { label = 'graphql', name: operationName, worst: reported } = incoming.observation ?? {};
+    const { label = 'graphql', name: operationName, worst: reported } = incoming.observer ?? {};
     // If the client has ended the operation, its cancellation is not an error.
     const worst = operation.isOver ? undefined : reported;
     const status = operation.isOver || result instanceof RunningSubscription ? 200 : result.status;
