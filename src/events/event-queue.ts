@@ -1,4 +1,4 @@
-/** The error that ends a subscription whose reader is too slow for the changes. */
+/** The error that ends a subscription that falls behind the changes. */
 export class TooSlow extends Error {}
 
 interface Reader<T> {

@@ -10,7 +10,7 @@ import type { ResponseContext } from './outcome';
 /** A requested operation, with its analysis for the variables of the request. */
 export interface AnalysedOperation extends ResponseContext {
   readonly operation: Operation;
-  /** The variables that graphql-js gets. It coerces them again. */
+  /** The variables that graphql-js gets. It coerces them again, even coerced ones (`Api.sendsCoerced`). */
   readonly sentVariables: SentVariables;
   /** `undefined` if the variables are invalid. */
   readonly variables: CoercedVariables | undefined;
@@ -27,12 +27,12 @@ export interface AdmittedOperation extends AnalysedOperation {
 }
 
 /** Coerces the variables and analyses the operation. */
-export function analyse(
+export function analyseOperation(
   operation: Operation,
   sentVariables: SentVariables,
   operationRequest: OperationRequest,
 ): AnalysedOperation {
-  const isCoerced = operationRequest.api.coerces;
+  const isCoerced = operationRequest.api.sendsCoerced;
   const variables = isCoerced ? (sentVariables as CoercedVariables) : operation.coerce(sentVariables);
   const analysis = operation.analysisFor(variables);
   return { operationRequest, operation, sentVariables, variables, analysis, stability: analysis?.stability };

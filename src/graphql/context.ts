@@ -1,12 +1,21 @@
 import DataLoader from 'dataloader';
-import type { OperationTypeNode } from 'graphql';
+import type { GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import type { Session } from '../database/database';
-import type { FieldSelection, JsonFormat, Nested } from '../database/reading/selection';
+import type {
+  FieldSelection,
+  JsonFormat,
+  Nested,
+  PageJsonSelection,
+  RowJsonSelection,
+} from '../database/reading/selection';
 import { type Precondition, ProblemError, type ProblemSummary } from '../errors/errors';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 
-/** The variables of an operation as the client sent them. */
+/**
+ * The variables of an operation as the executor gets them: as the client sent them, or already coerced
+ * (`Api.sendsCoerced`).
+ */
 export type SentVariables = Readonly<Record<string, unknown>>;
 
 declare const COERCED: unique symbol;
@@ -51,8 +60,12 @@ export interface Api {
   readonly name: 'graphql' | 'rest';
   /** The format in which the database may write rows as JSON. */
   readonly json: JsonFormat;
-  /** Whether the interface coerces variables itself. Otherwise the executor coerces them. */
-  readonly coerces?: true;
+  /**
+   * Whether the interface coerces variables before it sends them. Otherwise the executor coerces them. graphql-js coerces the
+   * variables of every operation again, so each scalar must accept its own values as input, and the value of each enum value
+   * must be its name.
+   */
+  readonly sendsCoerced?: true;
 }
 
 export const GRAPHQL_API: Api = { name: 'graphql', json: { ids: 'string', nulls: 'null' } };
@@ -95,6 +108,17 @@ interface ResolverAnalysis {
   readonly selections?: ReadonlyMap<string, FieldSelection>;
 }
 
+/** What PostgreSQL writes for a root field that is read as one JSON value (leaves.ts). */
+export type Leaf = RowJsonSelection | PageJsonSelection;
+
+/** The leaves of one execution. */
+interface Leaves {
+  /** By the response key of their root field. */
+  readonly byKey: ReadonlyMap<string, Leaf>;
+  /** The queries of the pages that are nested in leaves. */
+  readonly nested: Nested | undefined;
+}
+
 /** The context value of one execution of an operation. */
 export class Context {
   private made: Loaders | undefined;
@@ -104,8 +128,8 @@ export class Context {
     private readonly analysis: ResolverAnalysis,
     /** The session for the operation's statements. If the operation has an idempotency key, this is a transaction. */
     readonly session: Session,
-    /** The queries of the pages that are nested in leaves (leaves.ts). */
-    readonly nested?: Nested,
+    /** `undefined` if the operation runs without leaves. */
+    private readonly leaves?: Leaves,
     /** The data loaders that all executions for a subscription event share; `undefined` for other operations. */
     readonly eventLoaders?: Loaders,
   ) {}
@@ -118,6 +142,13 @@ export class Context {
   get loaders(): Loaders {
     this.made ??= this.eventLoaders ?? new Loaders(this.analysis.isQuery);
     return this.made;
+  }
+
+  /** The leaf at a path; `undefined` if the field there is no leaf. */
+  leafAt({ prev, key }: GraphQLResolveInfo['path']): Leaf | undefined {
+    const leaf = prev ? undefined : this.leaves?.byKey.get(String(key));
+    const nested = this.leaves?.nested;
+    return leaf && nested ? { ...leaf, nested } : leaf;
   }
 
   /**

@@ -20,22 +20,7 @@ import type { Rule } from '../errors/inputs';
 import { MAX_PAGE } from './connection';
 import { type CoercedVariables, NO_VARIABLES } from './context';
 import { listSizeOf, WEIGHTS, weightOf } from './cost-directives';
-
-/** The fields that an operation selects on an object. */
-export interface SelectedFields {
-  readonly fields: readonly SelectedField[];
-}
-
-export interface SelectedField {
-  /** The response key. */
-  readonly key: string;
-  readonly field: GraphQLField<unknown, unknown>;
-  /** `Pet.name` */
-  readonly coordinate: string;
-  readonly nodes: readonly FieldNode[];
-  /** `undefined` for leaves. */
-  readonly selection: SelectedFields | undefined;
-}
+import type { SelectedField, SelectedFields } from './selected';
 
 /** A number that may depend on the variables of a request. */
 export interface Estimate {

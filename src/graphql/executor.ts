@@ -15,18 +15,17 @@ import type { Nested } from '../database/reading/selection';
 import type { Visibility } from '../database/visibility';
 import { OperationRejection, ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/event-queue';
-import { type AdmittedOperation, type AnalysedOperation, admit, analyse } from './admission';
+import { type AdmittedOperation, type AnalysedOperation, admit, analyseOperation } from './admission';
 import { visibilityOf } from './caller';
 import { type CoercedVariables, Context, type OperationRequest, type SentVariables } from './context';
 import type { CostLimits } from './cost';
-import { EventResults } from './event-results';
 import { IdempotentMutations } from './idempotency';
 import { IntrospectionAnswers } from './introspection-answers';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
 import { type Operation, OperationCache } from './operation';
 import type { OperationQueue, Release } from './operation-queue';
 import { limitSize, type Outcome, outcomeOf, rejectOperation, responseBody } from './outcome';
-import { RunningSubscription } from './running-subscription';
+import { EventResults, RunningSubscription } from './subscriptions';
 import { Uses } from './uses';
 
 /** Where subscriptions are served. */
@@ -86,7 +85,7 @@ export class Executor {
     if (!operation) return rejectName(operationName, operationRequest);
     const { kind } = operation;
     const isIdempotent = kind === 'mutation' && operationRequest.idempotency !== undefined;
-    const analysed = this.analyse(operation, variables, operationRequest);
+    const analysed = this.recordAndAnalyse(operation, variables, operationRequest);
     if (kind === 'mutation' && operationRequest.isSafe) return rejectOperation(NOT_BY_GET, analysed);
     let admitted: AdmittedOperation;
     try {
@@ -126,7 +125,7 @@ export class Executor {
   ): Promise<RunningSubscription | Outcome> {
     const operation = this.operations.find(document, operationName);
     if (!operation) return rejectName(operationName, operationRequest);
-    const analysed = this.analyse(operation, variables, operationRequest);
+    const analysed = this.recordAndAnalyse(operation, variables, operationRequest);
     let admitted: AdmittedOperation;
     try {
       admitted = admit(analysed, this.options.costs);
@@ -156,11 +155,14 @@ export class Executor {
       key: resultKeyOf(admitted),
       callerId,
       visibility: visibilityOf(caller),
-      enterQueue: (deadline: Deadline) => this.options.queue.enterEvent({ callerId, address, deadline }, admitted.cost),
+      waitToCompute: (deadline: Deadline) =>
+        this.options.queue.enterEvent({ callerId, address, deadline }, admitted.cost),
     };
     const respondTo = (event: object) => {
       const { result, leave } = this.eventResults.resultFor(event, {
         ...work,
+        // The deadline of `operationRequest` covers only the start, and subscribers of other callers may share the result. So
+        // resolvers of events must read through the session and the loaders of their context.
         compute: ({ session, loaders }) =>
           this.executeEvent(admitted, new Context(operationRequest, analysis, session, undefined, loaders), event),
       });
@@ -178,7 +180,7 @@ export class Executor {
     return this.operations.find(document, operationName)?.kind;
   }
 
-  /** Waits until the operation may start. */
+  /** Waits until the operation may start. @returns a promise if it must wait. */
   private enterQueue({ operationRequest, analysis, cost }: AdmittedOperation): Release | Promise<Release> {
     const { queue } = this.options;
     const { requester } = operationRequest.session;
@@ -194,8 +196,9 @@ export class Executor {
       // `@rateLimit` does not charge an operation without counted fields. The operation is charged here, since it counts
       // towards the limit on free requests.
       if (analysis.countedFields === 0) await meter.chargeOrThrow(0);
-      const result = this.introspection.find(analysis) ?? (await this.executeIn(session, admitted));
-      this.introspection.keep(analysis, result);
+      const known = this.introspection.find(analysis);
+      const result = known ?? (await this.executeIn(session, admitted));
+      if (analysis.isIntrospection && !known) this.introspection.keep(analysis, result);
       // After an error, other fields may still be running. Their results are not needed, so their statements are cancelled.
       if (result.errors) session.requester.deadline.end();
       const rejection =
@@ -216,15 +219,16 @@ export class Executor {
     session: Session,
     { operationRequest, operation, sentVariables, variables, analysis }: AdmittedOperation,
   ): Promise<ExecutionResult> {
-    const leaves = analysis.withLeaves(operationRequest.api.json);
-    const nested = leaves?.pages.length ? nestedOf(leaves.pages, variables) : undefined;
-    const hasLeaves = leaves && (nested || !leaves.pages.length);
+    const rewritten = analysis.withLeaves(operationRequest.api.json);
+    const nested = rewritten?.pages.length ? nestedOf(rewritten.pages, variables) : undefined;
+    const hasLeaves = rewritten && (nested || !rewritten.pages.length);
+    const leaves = hasLeaves ? { byKey: rewritten.leaves, nested } : undefined;
     const result = await execute({
       schema: hasLeaves ? this.schemaWithLeaves : this.schema,
-      document: hasLeaves ? leaves.document : operation.document,
+      document: hasLeaves ? rewritten.document : operation.document,
       operationName: operation.name,
       variableValues: sentVariables,
-      contextValue: new Context(operationRequest, analysis, session, nested),
+      contextValue: new Context(operationRequest, analysis, session, leaves),
     });
     const { kind } = operation;
     // If the response is too large, a mutation with an idempotency key is rolled back, but other mutations are not.
@@ -244,13 +248,14 @@ export class Executor {
     return limitSize(result, this.options.maxResponseBytes, false);
   }
 
-  private analyse(
+  /** Records the operation for the log, and the uses of unstable elements for the metrics. @returns its analysis. */
+  private recordAndAnalyse(
     operation: Operation,
     variables: SentVariables,
     operationRequest: OperationRequest,
   ): AnalysedOperation {
     operationRequest.observer.onOperation(operation);
-    const analysed = analyse(operation, variables, operationRequest);
+    const analysed = analyseOperation(operation, variables, operationRequest);
     if (analysed.analysis && !operationRequest.isContinuation)
       this.uses.countAll(analysed.analysis.unstable, operationRequest.api.name);
     return analysed;

@@ -27,8 +27,9 @@ export class IntrospectionAnswers {
     return analysis.isIntrospection ? this.answers.get(analysis) : undefined;
   }
 
+  /** Keeps the answer to an introspection query, unless it has errors. */
   keep(analysis: Analysis, { data, errors }: ExecutionResult): void {
-    if (!analysis.isIntrospection || errors || !data || this.answers.has(analysis)) return;
+    if (errors || !data) return;
     const texts = Object.entries(data).map(([key, value]) => [key, new JsonText(serialize(value))]);
     this.answers.set(analysis, { data: Object.fromEntries(texts) });
   }

@@ -22,19 +22,18 @@ import {
   type Nested,
   type PageInfoMember,
   type PageJson,
-  type PageJsonSelection,
   type PageMember,
   type RowJson,
-  type RowJsonSelection,
   type RowMember,
 } from '../database/reading/selection';
 import { idOrderOf, readWithRow, type Table } from '../database/reading/table';
 import type { OperationSource } from '../errors/inputs';
 import { isWritable } from './column-types';
 import { pageQuery } from './connection';
-import type { SelectedField, SelectedFields } from './cost';
+import type { Leaf } from './context';
 import { hasOwnResolver } from './declared-fields';
 import { type ListArgs, pageOf } from './page-args';
+import type { SelectedField, SelectedFields } from './selected';
 
 /**
  * Replaces the plain root fields of queries by leaves. A root field is plain if PostgreSQL can write its whole subtree as
@@ -91,8 +90,8 @@ function tableOf(type: GraphQLOutputType, tables: Tables): Table<object> | undef
 /** An operation whose plain root fields are replaced by leaves. */
 export interface Rewritten {
   readonly document: DocumentNode;
-  /** The response keys of the replaced root fields. */
-  readonly leaves: ReadonlySet<string>;
+  /** The leaves, by the response key of their root field. */
+  readonly leaves: ReadonlyMap<string, Leaf>;
   /** The pages nested in leaves. Their arguments are checked before anything runs. */
   readonly pages: readonly NestedPage[];
 }
@@ -104,16 +103,6 @@ interface NestedPage {
   readonly field: SelectedField;
 }
 
-type LeafSelection = RowJsonSelection | PageJsonSelection;
-
-/** The selections of leaves, by field node. `@Selected()` reads them through {@link leafSelection}. */
-const selections = new WeakMap<FieldNode, LeafSelection>();
-
-/** The selection of a leaf; `undefined` for other field nodes. */
-export function leafSelection(node: FieldNode | undefined): LeafSelection | undefined {
-  return node && selections.get(node);
-}
-
 /** Replaces the plain root fields of a query by leaves. @returns `undefined` if no field is replaced. */
 export function rewrite(
   { node, fragments }: OperationSource,
@@ -123,16 +112,14 @@ export function rewrite(
 ): Rewritten | undefined {
   if (node.operation !== 'query') return undefined;
   const reader = new TreeReader(tables, format);
-  const leaves = new Set<string>();
+  const leaves = new Map<string, Leaf>();
   const nodes = root.fields.flatMap((field): readonly FieldNode[] => {
-    const selection = reader.selection(field);
-    if (!selection) return field.nodes;
-    leaves.add(field.key);
+    const leaf = reader.leaf(field);
+    if (!leaf) return field.nodes;
+    leaves.set(field.key, leaf);
     return field.nodes.map(({ name, selectionSet: _, directives: __, ...node }): FieldNode => {
       const alias = { kind: Kind.NAME, value: field.key } as const;
-      const leaf = { ...node, alias, name: { ...name, value: name.value + SUFFIX } };
-      selections.set(leaf, selection);
-      return leaf;
+      return { ...node, alias, name: { ...name, value: name.value + SUFFIX } };
     });
   });
   // Introspection in the same operation would show the hidden fields of the execution schema.
@@ -174,8 +161,8 @@ class TreeReader {
     private readonly format: JsonFormat,
   ) {}
 
-  /** The selection of a root field; `undefined` if it is not plain. */
-  selection({ field, selection }: SelectedField): LeafSelection | undefined {
+  /** What PostgreSQL writes for a root field; `undefined` if the field is not plain. */
+  leaf({ field, selection }: SelectedField): Leaf | undefined {
     const table = tableOf(field.type, this.tables);
     if (!table || !selection || !field.extensions.isSelected) return undefined;
     const known = this.pages.length;

@@ -120,7 +120,7 @@ export class OperationQueue {
    * @throws Ended if the deadline ends first; the error of `rejectionOf`.
    */
   enterEvent(requester: Requester, cost: number): Release | Promise<Release> {
-    return this.enterQueue('event', requester, cost, this.allowances.memo(requester.callerId));
+    return this.startOrWait('event', requester, cost, this.allowances.memo(requester.callerId));
   }
 
   /**
@@ -142,7 +142,7 @@ export class OperationQueue {
   ): Release | Promise<Release> {
     const { mostWaiting = Infinity } = this.options;
     const most = Math.max(1, mostWaiting - this.waiting);
-    const entered = this.enterQueue(kind, requester, cost, allowance, most, isUnneeded);
+    const entered = this.startOrWait(kind, requester, cost, allowance, most, isUnneeded);
     if (entered instanceof Promise) {
       this.waiting++;
       const leave = () => this.waiting--;
@@ -151,7 +151,7 @@ export class OperationQueue {
     return entered;
   }
 
-  private enterQueue(
+  private startOrWait(
     kind: Kind,
     requester: Requester,
     cost: number,

@@ -33,10 +33,10 @@ import {
 } from '../errors/inputs';
 import type { Scope } from './caller';
 import { type CoercedVariables, GRAPHQL_API, NO_VARIABLES, type SentVariables } from './context';
-import { type Estimate, FieldCosts, type SelectedField, type SelectedFields } from './cost';
+import { type Estimate, FieldCosts } from './cost';
 import { isCounted, requiredScope, type StabilityLevel, stabilityOf } from './directives';
 import { type Rewritten, rewrite, type Tables } from './leaves';
-import { selectionsByPlace } from './row-selection';
+import { type SelectedField, type SelectedFields, selectionsByPlace } from './selected';
 import { countStatements } from './statements';
 
 /** Maximum number of cached analyses of one operation. */

@@ -1,7 +1,7 @@
 import type { FieldNode } from 'graphql';
-import type { SelectedField, SelectedFields } from './cost';
 import { WEIGHTS, weightOf } from './cost-directives';
 import { declaredPart, hasOwnResolver, placeOf } from './declared-fields';
+import type { SelectedField, SelectedFields } from './selected';
 
 /** The number of statements that an operation needs at most. */
 interface Statements {

@@ -5,7 +5,7 @@ import { requireScope } from '../graphql/admission';
 import type { Api, CreateOperationRequest } from '../graphql/context';
 import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
-import { RunningSubscription } from '../graphql/running-subscription';
+import { RunningSubscription } from '../graphql/subscriptions';
 import { ListStream, StreamedList } from './list-stream';
 import { preconditionOf } from './preconditions';
 import type { PreparedRoute } from './prepared-route';
@@ -48,7 +48,7 @@ export function registerRoutes(app: FastifyInstance, options: RestOptions): void
 }
 
 /** The JSON format of REST: identifiers are integers, and fields without a value are omitted. */
-const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' }, coerces: true };
+const REST_API: Api = { name: 'rest', json: { ids: 'number', nulls: 'omitted' }, sendsCoerced: true };
 
 /** Converts `/pets/{petId}` to Fastify's syntax. Parameters match any non-empty text. */
 function routerPath(path: string): string {
@@ -92,7 +92,7 @@ async function stream(
 ): Promise<FastifyReply> {
   const operation = createOperationRequest(request, REST_API);
   const pages = new ListStream(list, request, executor, () => streams.continuationOf(request, operation));
-  const result = await streams.start(request, operation, (onOver) => pages.start(operation, onOver));
+  const result = await streams.start(request, operation, (onEnd) => pages.start(operation, onEnd));
   if (!(result instanceof RunningSubscription)) return sendResult(list.route, result.body, request, reply);
   return streams.send(request, reply, result, pages);
 }

@@ -1,9 +1,8 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { OperationRequest, SentVariables } from '../graphql/context';
-import type { Computation } from '../graphql/event-results';
 import type { Executor } from '../graphql/executor';
 import type { Outcome } from '../graphql/outcome';
-import { RunningSubscription } from '../graphql/running-subscription';
+import { type Computation, RunningSubscription } from '../graphql/subscriptions';
 import type { Input } from './inputs';
 import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
@@ -91,7 +90,7 @@ export class ListStream implements AsyncIterator<object, undefined>, EventFormat
    * Reads the first page, so that its error is the response.
    * @throws ExpectedError as {@link pageOf}; Ended if the client has left.
    */
-  async start(operation: OperationRequest, onOver: (ended: RunningSubscription) => void): Promise<RunningSubscription> {
+  async start(operation: OperationRequest, onEnd: (ended: RunningSubscription) => void): Promise<RunningSubscription> {
     // Listens before the page is read, so that items which are added in the meantime are not missed.
     this.stopListening = this.list.additions.listen(() => {
       this.hasMore = true;
@@ -106,7 +105,7 @@ export class ListStream implements AsyncIterator<object, undefined>, EventFormat
       this.stopListening();
       throw error;
     }
-    return new RunningSubscription(this, () => this.readPage(), { operationRequest: operation }, onOver);
+    return new RunningSubscription(this, () => this.readPage(), { operationRequest: operation }, onEnd);
   }
 
   async next(): Promise<IteratorResult<object, undefined>> {

@@ -17,9 +17,9 @@ import {
 import { JsonText } from '../database/reading/selection';
 import { ruleOf } from '../errors/inputs';
 import type { Context } from '../graphql/context';
-import type { SelectedField, SelectedFields } from '../graphql/cost';
 import { hasOwnResolver } from '../graphql/declared-fields';
 import { quoted } from '../graphql/json-text';
+import type { SelectedField, SelectedFields } from '../graphql/selected';
 import type { RestRoute } from './rest-route';
 import { restNameOf, SCALARS, scalarNameOf } from './scalar-formats';
 
@@ -156,11 +156,11 @@ function objectWriter(fields: readonly SelectedField[]): Writer {
 }
 
 function valueWriter(field: SelectedField['field'], selection: SelectedFields | undefined): Writer {
-  const write = selection ? objectWriter(selection.fields) : leafWriter(field);
+  const write = selection ? objectWriter(selection.fields) : scalarOrEnumWriter(field);
   return isListType(getNullableType(field.type)) ? listWriter(write) : write;
 }
 
-function leafWriter(field: SelectedField['field']): Writer {
+function scalarOrEnumWriter(field: SelectedField['field']): Writer {
   const type = getNamedType(field.type);
   if (isEnumType(type)) return (value) => quoted(restNameOf(type, value as string));
   return VERBATIM.has(scalarNameOf(field)) ? String : (value) => quoted(value as string);

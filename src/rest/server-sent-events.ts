@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import type { OperationRequest } from '../graphql/context';
-import type { LiveResult, RunningSubscription, StartLive } from '../graphql/running-subscription';
+import type { LiveResult, RunningSubscription, StartLive } from '../graphql/subscriptions';
 
 export const EVENT_STREAM = 'text/event-stream';
 

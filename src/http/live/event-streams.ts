@@ -2,7 +2,7 @@ import { Readable, type Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deadline } from '../../database/deadline';
 import type { CreateOperationRequest, OperationRequest } from '../../graphql/context';
-import type { LiveResult, RunningSubscription, StartLive } from '../../graphql/running-subscription';
+import type { LiveResult, RunningSubscription, StartLive } from '../../graphql/subscriptions';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { EVENT_STREAM, type EventFormat, type EventStreams as Streams } from '../../rest/server-sent-events';
 import type { AccessLog } from '../access-log';

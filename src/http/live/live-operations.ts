@@ -5,7 +5,7 @@ import type { OperationRequest, SentVariables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
 import { rejectDocument, rejectOperation } from '../../graphql/outcome';
-import { type LiveResult, RunningSubscription, type StartLive } from '../../graphql/running-subscription';
+import { type LiveResult, RunningSubscription, type StartLive } from '../../graphql/subscriptions';
 import { withText } from '../../graphql/trusted-documents';
 import { malformed } from '../graphql-parameters';
 import { HeldByCaller, type Holder } from '../held-by-caller';
@@ -68,7 +68,7 @@ export class LiveOperations {
   ): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
-    return this.start(operationRequest, credential, async (onOver) => {
+    return this.start(operationRequest, credential, async (onEnd) => {
       if (!documents.has(query))
         await documents.waitToRead(query, operationRequest.session.requester, operationRequest.meter);
       const document = documents.read(query);
@@ -76,7 +76,7 @@ export class LiveOperations {
       const rejection = documents.rejectionOf(document, operationRequest.caller);
       if (rejection) return rejectDocument([rejection], operationRequest);
       return executor.kindOf(document, operationName) === 'subscription'
-        ? executor.subscribe(document, operationName, variables ?? {}, operationRequest, onOver)
+        ? executor.subscribe(document, operationName, variables ?? {}, operationRequest, onEnd)
         : executor.run(document, operationName, variables ?? {}, operationRequest);
     });
   }

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator';
 import { ProblemError } from '../../errors/errors';
 import { headersOf } from '../../graphql/idempotency';
 import { serialize } from '../../graphql/json-text';
-import { RunningSubscription } from '../../graphql/running-subscription';
+import { RunningSubscription } from '../../graphql/subscriptions';
 import { JSON_TYPE } from '../../rest/response';
 import { EVENT_STREAM, type EventFormat } from '../../rest/server-sent-events';
 import { responseType } from '../graphql-media-types';

@@ -15,7 +15,7 @@ import { Deadline } from '../../database/deadline';
 import type { ProblemError } from '../../errors/errors';
 import { isDeeper } from '../../errors/inputs';
 import { serialize } from '../../graphql/json-text';
-import { type LiveResult, RunningSubscription } from '../../graphql/running-subscription';
+import { type LiveResult, RunningSubscription } from '../../graphql/subscriptions';
 import type { UnsentResponse } from '../unsent-responses';
 
 /** How long a client may take to send `connection_init`, in milliseconds. */

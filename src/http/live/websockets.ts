@@ -11,7 +11,7 @@ import { ProblemError, problemOf } from '../../errors/errors';
 import type { Caller } from '../../graphql/caller';
 import { sizeOf } from '../../graphql/json-text';
 import { rejectOperation } from '../../graphql/outcome';
-import { type LiveResult, RunningSubscription } from '../../graphql/running-subscription';
+import { type LiveResult, RunningSubscription } from '../../graphql/subscriptions';
 import { subjectOfAddress } from '../../rate-limit/client-address';
 import { type LimitStatus, limitError, type Subject } from '../../rate-limit/limit-status';
 import type { Limiter } from '../../rate-limit/limiter';

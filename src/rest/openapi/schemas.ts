@@ -11,8 +11,8 @@ import {
 } from 'graphql';
 import { type Catalogue, rulesOf } from '../../errors/codes';
 import { type Element, ruleOf } from '../../errors/inputs';
-import type { SelectedField } from '../../graphql/cost';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
+import type { SelectedField } from '../../graphql/selected';
 import type { Body } from '../inputs';
 import type { Payload } from '../payload';
 import type { PreparedRoute } from '../prepared-route';

@@ -1,5 +1,5 @@
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
-import type { LiveResult } from '../../../src/graphql/running-subscription';
+import type { LiveResult } from '../../../src/graphql/subscriptions';
 import { type ConnectionOperation, TransportWsHandler } from '../../../src/http/live/transport-ws-handler';
 
 describe('a connection that ends', () => {

@@ -1,20 +1,129 @@
+import type { FormattedExecutionResult } from 'graphql';
 import type { Session } from '../database/database';
 import { Deadline, Ended } from '../database/deadline';
 import type { Visibility } from '../database/visibility';
+import { ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/event-queue';
 import { Loaders } from './context';
-
-/** The session and data loaders that computations for an event share, so that related rows are read only once. */
-export interface EventReads {
-  readonly session: Session;
-  readonly loaders: Loaders;
-}
+import type { StabilityLevel } from './directives';
+import { type Outcome, type ResponseContext, rejectOperation } from './outcome';
 
 /** A result that one subscriber waits for. */
 export interface Computation<Result> {
   readonly result: Promise<Result>;
   /** To be called at most once, when the subscriber leaves. */
   leave(): void;
+}
+
+type Step = IteratorResult<FormattedExecutionResult, undefined>;
+
+/** A subscription that has started, or the response to any other operation. */
+export type LiveResult = RunningSubscription | Outcome;
+
+/** Starts an operation. @param onEnd to be called when a started subscription ends. */
+export type StartLive = (onEnd: (ended: RunningSubscription) => void) => Promise<LiveResult>;
+
+const OVER: Step = { value: undefined, done: true };
+
+/**
+ * Iterates over the events of a running subscription. If the gateway ends the subscription, the last event is an error with
+ * the reason.
+ */
+export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
+  private isOver = false;
+  private endReason: unknown;
+  /** Set while events are held back. `resume` settles `ended`. */
+  private pausing: { readonly ended: Promise<void>; resume(): void } | undefined;
+  /** The response to the current event, while it is being computed. */
+  private computation: Computation<FormattedExecutionResult> | undefined;
+
+  constructor(
+    private readonly events: AsyncIterator<object>,
+    private readonly respondTo: (event: object) => Computation<FormattedExecutionResult>,
+    private readonly context: ResponseContext,
+    /** Called exactly once, when the subscription ends. */
+    private readonly onEnd: (ended: RunningSubscription) => void,
+  ) {}
+
+  get stability(): StabilityLevel | undefined {
+    return this.context.stability;
+  }
+
+  /** Ends the subscription. @param problem the reason, reported to the subscriber. */
+  end(problem: unknown): void {
+    if (this.isOver) return;
+    this.endReason = problem;
+    this.resume();
+    void this.events.return?.();
+  }
+
+  /** Holds events back until {@link resume}, while it is unknown whether the subscriber may receive them. */
+  pause(): void {
+    if (this.pausing || this.isOver) return;
+    let resume = () => {};
+    const ended = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    this.pausing = { ended, resume };
+  }
+
+  resume(): void {
+    this.pausing?.resume();
+    this.pausing = undefined;
+  }
+
+  async next(): Promise<Step> {
+    if (this.isOver) return OVER;
+    try {
+      const { value, done } = await this.events.next();
+      if (!done && !this.isOver) {
+        this.computation = this.respondTo(value);
+        const response = await this.computation.result;
+        while (this.pausing) await this.pausing.ended;
+        if (!this.isOver && this.endReason === undefined) return { value: response, done: false };
+      }
+    } catch (error) {
+      this.endReason ??= error instanceof TooSlow ? tooSlow() : error;
+    }
+    // The subscriber has left in the meantime, so nothing is reported any more.
+    if (this.isOver) return OVER;
+    this.finish();
+    void this.events.return?.();
+    return this.endReason === undefined
+      ? OVER
+      : { value: rejectOperation(this.endReason, this.context).body, done: false };
+  }
+
+  async return(): Promise<Step> {
+    this.finish();
+    this.computation?.leave();
+    this.computation = undefined;
+    await this.events.return?.();
+    return OVER;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  private finish(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.resume();
+    this.onEnd(this);
+  }
+}
+
+/** The client reads too slowly, or the cost allowance of its caller delays the events. */
+function tooSlow(): ProblemError {
+  const message = 'The subscription fell too far behind the events. Subscribe again and reload the data.';
+  return new ProblemError('SERVICE_UNAVAILABLE', message);
+}
+
+/** The session and data loaders that computations for an event share, so that related rows are read only once. */
+export interface EventReads {
+  readonly session: Session;
+  readonly loaders: Loaders;
 }
 
 /** The work that one subscriber needs for an event. */
@@ -25,10 +134,10 @@ interface EventWork<Result> {
   /** The rows that the subscriber sees. Only subscribers that see the same rows share a session and loaders. */
   readonly visibility: Visibility;
   /**
-   * Waits in the caller's operation queue. @returns a promise if the work must wait.
+   * Waits in the caller's operation queue, for its cost allowance. @returns a promise if the work must wait.
    * @throws Ended if the deadline ends first.
    */
-  enterQueue(deadline: Deadline): unknown;
+  waitToCompute(deadline: Deadline): unknown;
   compute(reads: EventReads): Promise<Result>;
 }
 
@@ -62,7 +171,7 @@ export class EventResults<Result> {
       results = new ResultsOfEvent(this.open, this.waitMs);
       this.events.set(event, results);
     }
-    return results.find(work);
+    return results.joinOrStart(work);
   }
 }
 
@@ -79,12 +188,13 @@ class ResultsOfEvent<Result> {
     private readonly waitMs: number,
   ) {}
 
-  find(work: EventWork<Result>): Computation<Result> {
+  /** Joins the other subscribers of the same work, or starts it, possibly after a wait. */
+  joinOrStart(work: EventWork<Result>): Computation<Result> {
     const name = `${work.key} ${work.callerId}`;
     const known = this.started.get(work.key) ?? this.waiting.get(name);
     if (known) return known.join();
     const deadline = new Deadline(this.waitMs);
-    const entered = work.enterQueue(deadline);
+    const entered = work.waitToCompute(deadline);
     return entered instanceof Promise ? this.wait(name, entered, deadline, work) : this.start(work);
   }
 

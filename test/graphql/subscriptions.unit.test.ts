@@ -2,7 +2,7 @@ import type { Session } from '../../src/database/database';
 import { Deadline, UNWANTED } from '../../src/database/deadline';
 import { ALL_ROWS } from '../../src/database/visibility';
 import { TooSlow } from '../../src/events/event-queue';
-import { type EventReads, EventResults } from '../../src/graphql/event-results';
+import { type EventReads, EventResults } from '../../src/graphql/subscriptions';
 
 const EVENT = {};
 
@@ -15,13 +15,13 @@ function setUp(waitMs = 10_000) {
     key: string,
     result: Promise<string> = new Promise(() => undefined),
     callerId = 'Ada',
-    enterQueue: (deadline: Deadline) => unknown = () => undefined,
+    waitToCompute: (deadline: Deadline) => unknown = () => undefined,
   ) =>
     results.resultFor(EVENT, {
       key,
       callerId,
       visibility: ALL_ROWS,
-      enterQueue,
+      waitToCompute,
       compute: (given) => {
         reads.push(given);
         return result;
