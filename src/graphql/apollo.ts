@@ -17,8 +17,8 @@ import type { OperationRequest } from './context';
 import { type Documents, hashOf, reworded } from './documents';
 import type { Executor } from './executor';
 import { headersOf } from './idempotency';
-import { serialize } from './json-text';
 import { extensionsOf, type Outcome, rejectDocument, rejectOperation } from './outcome';
+import { serialize } from './serialization';
 
 /**
  * Creates the Apollo Server for GraphQL operations over HTTP. It reads the request, stores persisted queries, prevents CSRF,

@@ -2,8 +2,9 @@ import type { Session } from '../database/database';
 import { countRows, countRowsByParent, NOTHING, type Total } from '../database/reading/count';
 import type { Filters } from '../database/reading/criteria';
 import { decodeCursor, encodeCursor, listTag } from '../database/reading/cursor';
+import type { JsonText } from '../database/reading/json-text';
 import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select';
-import type { FieldSelection, JsonText, PageQuery, PageSelection } from '../database/reading/selection';
+import type { FieldSelection, PageQuery, PageSelection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
 import { Checks, MAX_FILTER_VALUES, PAGE_SIZE, SEARCH, tooLong } from '../errors/inputs';
 

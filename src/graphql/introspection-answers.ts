@@ -7,9 +7,9 @@ import {
   stripIgnoredCharacters,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { JsonText } from '../database/reading/selection';
-import { serialize } from './json-text';
+import { JsonText } from '../database/reading/json-text';
 import type { Analysis } from './operation';
+import { serialize } from './serialization';
 
 /** Maximum memory of all kept answers and their documents, in bytes. */
 const MAX_BYTES = 16_000_000;

@@ -14,17 +14,17 @@ import {
   isObjectType,
   Kind,
 } from 'graphql';
+import { JsonText } from '../database/reading/json-text';
 import { isReadInOrder } from '../database/reading/page-statement';
-import {
-  type EdgeMember,
-  type JsonFormat,
-  JsonText,
-  type Nested,
-  type PageInfoMember,
-  type PageJson,
-  type PageMember,
-  type RowJson,
-  type RowMember,
+import type {
+  EdgeMember,
+  JsonFormat,
+  Nested,
+  PageInfoMember,
+  PageJson,
+  PageMember,
+  RowJson,
+  RowMember,
 } from '../database/reading/selection';
 import { idOrderOf, readWithRow, type Table } from '../database/reading/table';
 import type { OperationSource } from '../errors/inputs';

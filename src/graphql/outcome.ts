@@ -4,7 +4,7 @@ import { type Problem, ProblemError, problemOf, retryAfterOf } from '../errors/e
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { OperationRequest } from './context';
 import type { StabilityLevel } from './directives';
-import { sizeOf } from './json-text';
+import { sizeOf } from './serialization';
 
 /**
  * The response to one operation. `status` is the HTTP status: 200 for an executed operation, otherwise the status of the

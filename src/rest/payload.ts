@@ -14,12 +14,12 @@ import {
   Kind,
   OperationTypeNode,
 } from 'graphql';
-import { JsonText } from '../database/reading/selection';
+import { JsonText } from '../database/reading/json-text';
 import { ruleOf } from '../errors/inputs';
 import type { Context } from '../graphql/context';
 import { hasOwnResolver } from '../graphql/declared-fields';
-import { quoted } from '../graphql/json-text';
 import type { SelectedField, SelectedFields } from '../graphql/selected';
+import { quoted } from '../graphql/serialization';
 import type { RestRoute } from './rest-route';
 import { restNameOf, SCALARS, scalarNameOf } from './scalar-formats';
 

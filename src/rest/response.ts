@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { parse } from 'lossless-json';
-import { JsonText } from '../database/reading/selection';
+import { JsonText } from '../database/reading/json-text';
 import { badInput, ExpectedError, type Problem, ProblemError } from '../errors/errors';
 import { matchesAny, parseEntityTags } from './entity-tags';
 import type { PreparedRoute } from './prepared-route';

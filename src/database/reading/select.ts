@@ -1,18 +1,11 @@
 import type { Session, Statement } from '../database';
 import { statement as statementOf, statementOrUnnamed } from '../statement';
 import type { Visibility } from '../visibility';
+import { JsonText } from './json-text';
 import { JsonWriter } from './json-writer';
 import { pageStatement, parentsOf, type ReadSql, SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
-import {
-  type FieldSelection,
-  JsonText,
-  type Nested,
-  type PageJson,
-  type PageQuery,
-  type RowJson,
-  type RowSelection,
-} from './selection';
+import type { FieldSelection, Nested, PageJson, PageQuery, RowJson, RowSelection } from './selection';
 import { Values } from './statement-values';
 import { columnOf, orderOf, type Table } from './table';
 

@@ -58,16 +58,6 @@ export interface PageQuery {
 /** The query of each nested page. */
 export type Nested = ReadonlyMap<PageJson, PageQuery>;
 
-/** JSON that PostgreSQL has written. */
-export class JsonText {
-  constructor(readonly text: string) {}
-
-  /** For code that serializes with JSON.stringify. */
-  toJSON(): unknown {
-    return JSON.parse(this.text);
-  }
-}
-
 /** How values are serialized. */
 export interface JsonFormat {
   readonly ids: 'string' | 'number';

@@ -3,7 +3,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import Negotiator from 'negotiator';
 import { ProblemError } from '../../errors/errors';
 import { headersOf } from '../../graphql/idempotency';
-import { serialize } from '../../graphql/json-text';
+import { serialize } from '../../graphql/serialization';
 import { RunningSubscription } from '../../graphql/subscriptions';
 import { JSON_TYPE } from '../../rest/response';
 import { EVENT_STREAM, type EventFormat } from '../../rest/server-sent-events';

@@ -14,7 +14,7 @@ import {
 import { Deadline } from '../../database/deadline';
 import type { ProblemError } from '../../errors/errors';
 import { isDeeper } from '../../errors/inputs';
-import { serialize } from '../../graphql/json-text';
+import { serialize } from '../../graphql/serialization';
 import { type LiveResult, RunningSubscription } from '../../graphql/subscriptions';
 import type { UnsentResponse } from '../unsent-responses';
 

@@ -1,7 +1,8 @@
 import type { Session, Transaction } from '../../database/database';
 import { COLUMNS } from '../../database/generated/columns';
+import type { JsonText } from '../../database/reading/json-text';
 import { selectOne } from '../../database/reading/select';
-import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, newRow } from '../../database/writing';
 import { convertFailures, notFound, type Precondition, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';

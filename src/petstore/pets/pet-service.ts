@@ -1,8 +1,9 @@
 import type { Session } from '../../database/database';
 import type { Pet } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
+import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
-import type { FieldSelection, JsonText, PageSelection, RowSelection } from '../../database/reading/selection';
+import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow, newRow } from '../../database/writing';
 import { convertFailures, notFound, type Precondition, requireUnchanged, unknownReference } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';

@@ -1,4 +1,4 @@
-import { JsonText } from '../database/reading/selection';
+import { JsonText } from '../database/reading/json-text';
 
 const NEEDS_NO_ESCAPE = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { serialize, sizeOf } from '../../src/graphql/json-text';
+import { serialize, sizeOf } from '../../src/graphql/serialization';
 
 /** Random values like the data of a response. The keys of objects are GraphQL names. */
 const { value } = fc.letrec((tie) => ({
