@@ -66,18 +66,18 @@ export async function createApollo(
 function executionPlugin(executor: Executor, documents: Documents): ApolloServerPlugin<OperationRequest> {
   type Resolved = GraphQLRequestContextResponseForOperation<OperationRequest>;
   const errorsOf = ({ document, queryHash, source }: Resolved) =>
-    documents.check(document, queryHash ?? hashOf(source));
+    documents.validateAndAdd(document, queryHash ?? hashOf(source));
   const run = async (resolved: Resolved): Promise<Outcome> => {
-    const { document, request, contextValue } = resolved;
+    const { document, request, contextValue: operationRequest } = resolved;
     const errors = errorsOf(resolved);
-    if (errors.length) return rejectDocument(errors, contextValue);
-    const rejection = documents.rejectionOf(document, contextValue.caller);
-    if (rejection) return rejectDocument([rejection], contextValue);
+    if (errors.length) return rejectDocument(errors, operationRequest);
+    const rejection = documents.rejectionOf(document, operationRequest.caller);
+    if (rejection) return rejectDocument([rejection], operationRequest);
     try {
-      return await executor.run(document, request.operationName, request.variables ?? {}, contextValue);
+      return await executor.run(document, request.operationName, request.variables ?? {}, operationRequest);
     } catch (error) {
       // Apollo Server's own response to an unexpected error would lack the request id.
-      return rejectOperation(error, { operationRequest: contextValue });
+      return rejectOperation(error, { operationRequest });
     }
   };
   const listener: GraphQLRequestListener<OperationRequest> = {

@@ -80,7 +80,7 @@ interface Cache<Value> {
  */
 export class Documents {
   readonly parseOptions: { readonly maxTokens: number };
-  /** Apollo Server's document store. Its keys end with the hash. Documents are added by {@link check}. */
+  /** Apollo Server's document store. Its keys end with the hash. Documents are added by {@link validateAndAdd}. */
   readonly store: Cache<DocumentNode> = {
     get: async (key) => this.find(key.slice(-HASH_LENGTH)),
     set: async () => undefined,
@@ -138,16 +138,16 @@ export class Documents {
       const { source, positions } = error instanceof GraphQLError ? error : {};
       return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
     }
-    const errors = this.check(document, hash);
+    const errors = this.validateAndAdd(document, hash);
     return errors.length ? errors : document;
   }
 
   /**
-   * Validates a parsed document, unless this has been done. A valid document is then known.
+   * Validates a parsed document, unless this has been done. Adds a valid document to the known ones.
    * @param hash the SHA-256 of the document's text.
    * @returns the errors.
    */
-  check(document: DocumentNode, hash: string): readonly GraphQLError[] {
+  validateAndAdd(document: DocumentNode, hash: string): readonly GraphQLError[] {
     if (this.find(hash) === document) return [];
     const before = this.errors.get(document);
     if (before) return before;
@@ -175,12 +175,12 @@ export class Documents {
   }
 
   /**
-   * Waits until an unknown document may be parsed and validated. A long document of a caller without quota is rejected, and
-   * charged.
+   * Waits until an unknown document may be parsed and validated. Charges a long document of a caller without quota, and rejects
+   * it.
    * @throws OperationRejection `RATE_LIMITED`, `KEY_BANNED`; ProblemError `RATE_LIMITED` if too many documents of the caller
    * wait; Ended if the deadline ends first.
    */
-  async waitToRead(text: string, requester: Requester, meter: Meter): Promise<void> {
+  async admitUnknown(text: string, requester: Requester, meter: Meter): Promise<void> {
     if (text.length > MAX_UNPAID && !isUsualIntrospection(text)) {
       const { verdict, inForce } = await meter.peek();
       const rejection =

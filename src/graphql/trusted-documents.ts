@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { type DocumentNode, type GraphQLSchema, getOperationAST, type OperationDefinitionNode, print } from 'graphql';
-import { ProblemError } from '../errors/errors';
 import type { CoercedVariables } from './context';
 import { type CostLimits, requireCost } from './cost';
 import { type DocumentLimits, Documents, hashOf, type TrustedList } from './documents';
@@ -112,54 +111,4 @@ function leastVariables({ variableDefinitions = [] }: OperationDefinitionNode): 
 
 function withoutLayout({ definitions }: DocumentNode): string {
   return definitions.map(print).sort().join('\n');
-}
-
-/** The parameters of a request: `query`, `variables` and so on. */
-type Parameters = Readonly<Record<string, unknown>>;
-
-/**
- * Replaces the id of a trusted document in a request's parameters with the document's text. The id is `documentId` (GraphQL
- * over HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Requests without an id, and automatic persisted
- * queries, are returned unchanged, but without an empty `query` or `operationName`. Null counts as absent.
- * @param given the parameters. Only the two ids are checked here.
- * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
- */
-export function withText(given: Parameters, documents: Documents): Parameters {
-  if (given.operationName === '') {
-    const { operationName: _, ...unnamed } = given;
-    return withText(unnamed, documents);
-  }
-  const documentId = given.documentId ?? undefined;
-  if (documentId === undefined && given.extensions === undefined) return given;
-  const { documentId: _, extensions, query, ...rest } = given;
-  const hash = hashIn(extensions);
-  const hasText = query !== undefined && query !== null && query !== '';
-  // If a hash is sent together with the text, Apollo Server checks the hash and stores the text.
-  if (documentId === undefined && (hash === undefined || hasText)) return given;
-  const isAlone = documentId === undefined || (hash === undefined && !hasText);
-  const id = documentId ?? hash;
-  if (!isAlone || typeof id !== 'string')
-    throw malformed('documentId must be a string, and must not be sent together with query');
-  const text = documents.trusted?.textOf(id);
-  if (text !== undefined) return { ...rest, query: text };
-  // Drops an empty query, since Apollo Server would compare it with the hash.
-  if (documentId === undefined && !documents.onlyTrusted) return { ...rest, extensions };
-  throw new ProblemError('PERSISTED_QUERY_NOT_IN_LIST', `No document with the id "${id}" is known here.`);
-}
-
-function malformed(message: string): ProblemError {
-  return new ProblemError('BAD_REQUEST', `The request is malformed: ${message}.`);
-}
-
-/** @throws ProblemError `BAD_REQUEST`. */
-function hashIn(extensions: unknown): string | undefined {
-  const hash = (extensions as ApolloExtensions | null | undefined)?.persistedQuery?.sha256Hash;
-  if (hash === undefined || hash === null) return undefined;
-  // Apollo would throw on a value that cannot be converted to a string.
-  if (typeof hash !== 'string') throw malformed('sha256Hash must be a string');
-  return hash;
-}
-
-interface ApolloExtensions {
-  readonly persistedQuery?: { readonly sha256Hash?: unknown } | null;
 }

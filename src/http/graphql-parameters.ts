@@ -1,4 +1,5 @@
 import { ProblemError } from '../errors/errors';
+import type { Documents } from '../graphql/documents';
 
 /** The parameters of a GraphQL request: `query`, `variables` and so on. */
 export type Parameters = Readonly<Record<string, unknown>>;
@@ -34,6 +35,52 @@ function parseObject(name: string, text: string): unknown {
   }
   if (typeof value !== 'object' || Array.isArray(value)) throw malformed(`${name} must be a JSON object`);
   return value;
+}
+
+/**
+ * Brings the parameters of a request into one form. Drops an empty `operationName`. Replaces the id of a trusted document by the
+ * document's text. The id is `documentId` (GraphQL over HTTP, draft) or `extensions.persistedQuery.sha256Hash` (Apollo). Null
+ * counts as absent. An automatic persisted query keeps its hash, without an empty `query`.
+ * @param given the parameters. Only the two ids are checked here.
+ * @throws ProblemError `PERSISTED_QUERY_NOT_IN_LIST`, `BAD_REQUEST`.
+ */
+export function normalizeParameters(
+  given: Parameters,
+  documents: Pick<Documents, 'trusted' | 'onlyTrusted'>,
+): Parameters {
+  if (given.operationName === '') {
+    const { operationName: _, ...unnamed } = given;
+    return normalizeParameters(unnamed, documents);
+  }
+  const documentId = given.documentId ?? undefined;
+  if (documentId === undefined && given.extensions === undefined) return given;
+  const { documentId: _, extensions, query, ...rest } = given;
+  const hash = hashIn(extensions);
+  const hasText = query !== undefined && query !== null && query !== '';
+  // If a hash is sent together with the text, Apollo Server checks the hash and stores the text.
+  if (documentId === undefined && (hash === undefined || hasText)) return given;
+  const isAlone = documentId === undefined || (hash === undefined && !hasText);
+  const id = documentId ?? hash;
+  if (!isAlone || typeof id !== 'string')
+    throw malformed('documentId must be a string, and must not be sent together with query');
+  const text = documents.trusted?.textOf(id);
+  if (text !== undefined) return { ...rest, query: text };
+  // Drops an empty query, since Apollo Server would compare it with the hash.
+  if (documentId === undefined && !documents.onlyTrusted) return { ...rest, extensions };
+  throw new ProblemError('PERSISTED_QUERY_NOT_IN_LIST', `No document with the id "${id}" is known here.`);
+}
+
+/** @throws ProblemError `BAD_REQUEST`. */
+function hashIn(extensions: unknown): string | undefined {
+  const hash = (extensions as ApolloExtensions | null | undefined)?.persistedQuery?.sha256Hash;
+  if (hash === undefined || hash === null) return undefined;
+  // Apollo would throw on a value that cannot be converted to a string.
+  if (typeof hash !== 'string') throw malformed('sha256Hash must be a string');
+  return hash;
+}
+
+interface ApolloExtensions {
+  readonly persistedQuery?: { readonly sha256Hash?: unknown } | null;
 }
 
 export function malformed(message: string): ProblemError {

@@ -5,9 +5,8 @@ import { ProblemError, type ProblemSummary } from '../errors/errors';
 import type { OperationRequest } from '../graphql/context';
 import type { Documents } from '../graphql/documents';
 import { SUBSCRIPTIONS } from '../graphql/executor';
-import { withText } from '../graphql/trusted-documents';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
-import { type Parameters, parametersInUrl } from './graphql-parameters';
+import { normalizeParameters, type Parameters, parametersInUrl } from './graphql-parameters';
 import { acceptJsonBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
 import type { CreateGraphQLRequest } from './operation-request';
@@ -27,7 +26,7 @@ interface GraphQLRouteOptions {
 
 /**
  * Serves `/graphql`. POST runs any operation. GET runs queries, sends browsers a page, and upgrades to WebSocket. Apollo
- * Server handles every operation over HTTP.
+ * Server reads every operation over HTTP; graphql/apollo.ts replaces its validation and execution.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
   const { apollo, documents, websockets, sandbox, createGraphQLRequest } = options;
@@ -42,14 +41,14 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     // The `Accept` header is checked here, because Apollo would reject it only after running the operation.
     if (!type) throw new ProblemError('NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const given = request.method === 'POST' ? request.body : parametersInUrl(request.query as Parameters);
-    const named = isObject(given) ? withText(given, documents) : given;
-    const text = isObject(named) && named.query;
+    const parameters = isObject(given) ? normalizeParameters(given, documents) : given;
+    const text = isObject(parameters) && parameters.query;
     if (typeof text === 'string' && !documents.has(text)) {
       const { caller, deadline, meter } = request;
-      await documents.waitToRead(text, { callerId: caller.id, address: caller.address, deadline }, meter);
+      await documents.admitUnknown(text, { callerId: caller.id, address: caller.address, deadline }, meter);
     }
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: asApolloReads(request, named),
+      httpGraphQLRequest: asApolloReads(request, parameters),
       context: async () => createGraphQLRequest(request),
     });
     // Only @defer and @stream produce responses in several parts, and the schema has neither directive.

@@ -91,7 +91,7 @@ describe('a banned caller', () => {
     ],
   ])('causes no document to be read: %s', async (_how, run) => {
     const { headers } = await bannedKey();
-    const wait = jest.spyOn(Documents.prototype, 'waitToRead');
+    const wait = jest.spyOn(Documents.prototype, 'admitUnknown');
     await run(headers);
     expect(wait).not.toHaveBeenCalled();
   });

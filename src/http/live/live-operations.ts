@@ -6,8 +6,7 @@ import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
 import { rejectDocument, rejectOperation } from '../../graphql/outcome';
 import { type LiveResult, RunningSubscription, type StartLive } from '../../graphql/subscriptions';
-import { withText } from '../../graphql/trusted-documents';
-import { malformed } from '../graphql-parameters';
+import { malformed, normalizeParameters } from '../graphql-parameters';
 import { HeldByCaller, type Holder } from '../held-by-caller';
 import { KeyRejection, type Keys } from '../identification';
 
@@ -70,7 +69,7 @@ export class LiveOperations {
     const { query, operationName, variables } = readParameters(sent, documents);
     return this.start(operationRequest, credential, async (onEnd) => {
       if (!documents.has(query))
-        await documents.waitToRead(query, operationRequest.session.requester, operationRequest.meter);
+        await documents.admitUnknown(query, operationRequest.session.requester, operationRequest.meter);
       const document = documents.read(query);
       if (!('kind' in document)) return rejectDocument(document, operationRequest);
       const rejection = documents.rejectionOf(document, operationRequest.caller);
@@ -203,7 +202,7 @@ export function tooMany(most: number): ProblemError {
 function readParameters(sent: unknown, documents: Documents) {
   if (Array.isArray(sent)) throw malformed('batched operations are not supported');
   const given = typeof sent === 'object' && sent !== null ? { ...sent } : {};
-  const { query, operationName, variables } = withText(given, documents);
+  const { query, operationName, variables } = normalizeParameters(given, documents);
   if (typeof query !== 'string') throw malformed('query must be a string, the text of a document');
   if (operationName != null && typeof operationName !== 'string') throw malformed('operationName must be a string');
   if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
