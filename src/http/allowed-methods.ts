@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import findMyWay from 'find-my-way';
 import { ProblemError } from '../errors/errors';
-import { PATCH_TYPES } from '../rest/response';
+import { PATCH_TYPES } from '../rest/media-types';
 import { MAX_URL_LENGTH } from './urls';
 
 /** A path that has routes. */

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ErrorCode } from '../errors/codes';
 import { errorBody, type Problem, ProblemError, problemOf } from '../errors/errors';
 import { extensionsOf } from '../graphql/outcome';
-import { JSON_TYPE, PATCH_TYPES } from '../rest/response';
+import { JSON_TYPE, JSON_UTF8, PATCH_TYPES } from '../rest/media-types';
 import type { ErrorLog } from './error-log';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import type { Page } from './portal';
@@ -49,7 +49,7 @@ function fromFastify(error: FastifyError, request: FastifyRequest): unknown {
   // Fastify's parsers throw these errors. Their messages are not written for callers.
   if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
   if (error.statusCode === 415) {
-    const types = isPatch(request) ? PATCH_TYPES.join(' or ') : PATCH_TYPES[0];
+    const types = isPatch(request) ? PATCH_TYPES.join(' or ') : JSON_TYPE;
     return new ProblemError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${types}.`);
   }
   return error;
@@ -72,10 +72,10 @@ export function errorAnswer(request: FastifyRequest, problem: Problem): ErrorAns
   request.rejection = problem;
   const path = pathOf(request);
   if (path !== GRAPHQL_PATH && path !== STREAM_PATH)
-    return { status: problem.status, type: JSON_TYPE, body: errorBody(problem, request.id) };
+    return { status: problem.status, type: JSON_UTF8, body: errorBody(problem, request.id) };
   const { accept } = request.headers;
   const body = { errors: [{ message: problem.message, extensions: extensionsOf(problem, request.id) }] };
-  return { status: statusFor(accept, problem.status, body), type: responseType(accept) ?? JSON_TYPE, body };
+  return { status: statusFor(accept, problem.status, body), type: responseType(accept) ?? JSON_UTF8, body };
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {

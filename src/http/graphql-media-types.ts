@@ -2,7 +2,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import type { ErrorCode } from '../errors/codes';
-import { JSON_TYPE } from '../rest/response';
+import { JSON_UTF8 } from '../rest/media-types';
 
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const MAX_KNOWN = 100;
@@ -16,7 +16,7 @@ const DOCUMENT_ERRORS: readonly unknown[] = [
 
 /** Whether the client prefers HTML to JSON, as a browser does when it opens a page. */
 export function prefersPage(accept: string | undefined): boolean {
-  return accept !== undefined && preferred(accept, [JSON_TYPE, RESPONSE_TYPE, 'text/html']) === 'text/html';
+  return accept !== undefined && preferred(accept, [JSON_UTF8, RESPONSE_TYPE, 'text/html']) === 'text/html';
 }
 
 /** Caches the negotiated media type for each `Accept` header. Most clients send one of a few common values. */
@@ -27,10 +27,10 @@ const known = new LRUCache<string, { readonly type: string | undefined }>({ max:
  * acceptable. Apollo would choose the same media type.
  */
 export function responseType(accept: string | undefined): string | undefined {
-  if (accept === undefined) return JSON_TYPE;
+  if (accept === undefined) return JSON_UTF8;
   const before = known.get(accept);
   if (before) return before.type;
-  const type = preferred(accept, [JSON_TYPE, RESPONSE_TYPE]);
+  const type = preferred(accept, [JSON_UTF8, RESPONSE_TYPE]);
   known.set(accept, { type });
   return type;
 }

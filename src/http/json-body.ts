@@ -2,12 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'lossless-json';
 import { emptyBody, ProblemError } from '../errors/errors';
-import { PATCH_TYPES } from '../rest/response';
+import { JSON_TYPE, PATCH_TYPES } from '../rest/media-types';
 
 /** Maximum size of a request body, and of a message over WebSocket, in bytes (docs/bounds.md). */
 export const BODY_LIMIT = 100 * 1024;
-
-const [JSON_TYPE] = PATCH_TYPES;
 
 const BYTE_ORDER_MARK = '\ufeff';
 

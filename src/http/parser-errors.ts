@@ -11,6 +11,7 @@ import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
 import { PLANS } from '../rate-limit/plans';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers';
+import { JSON_UTF8 } from '../rest/media-types';
 import { type AccessLog, isBanned } from './access-log';
 import { CONSTANT_HEADERS } from './common-headers';
 import type { CorsHeaders } from './cors';
@@ -124,7 +125,7 @@ function originOf({ rawPacket }: ParserError, request: FastifyRequest | undefine
 function write(socket: Socket, problem: ProblemError, requestId: string, headers: Record<string, string>): void {
   const body = JSON.stringify(errorBody(problem, requestId));
   const fields = {
-    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Type': JSON_UTF8,
     'Content-Length': Buffer.byteLength(body),
     'X-Request-Id': requestId,
     Link: helpLink(problem.code),

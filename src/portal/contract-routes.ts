@@ -4,8 +4,9 @@ import { stringify as exactJson } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
 import { printed } from '../graphql/printed-schema';
 import { readRoute } from '../http/allowed-methods';
+import { etagOf } from '../rest/entity-tags';
+import { JSON_UTF8 } from '../rest/media-types';
 import { asYaml } from '../rest/openapi/openapi-document';
-import { etagOf, JSON_TYPE } from '../rest/response';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 
@@ -18,7 +19,7 @@ const SDL_TYPE = 'application/graphql; charset=utf-8';
  * introspection would omit.
  */
 export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Document, schema: GraphQLSchema): void {
-  textRoute(app, '/openapi.json', JSON_TYPE, () => exactJson(document, null, 2) ?? '');
+  textRoute(app, '/openapi.json', JSON_UTF8, () => exactJson(document, null, 2) ?? '');
   textRoute(app, '/openapi.yaml', YAML_TYPE, () => asYaml(document));
   textRoute(app, '/schema.graphql', SDL_TYPE, () => printed(schema));
 }

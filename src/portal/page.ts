@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { etagOf } from '../rest/response';
+import { etagOf } from '../rest/entity-tags';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 

@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { readRoute } from '../http/allowed-methods';
 import type { Portal } from '../http/portal';
-import { JSON_TYPE } from '../rest/response';
+import { JSON_UTF8 } from '../rest/media-types';
 import { Assets } from './assets';
 import { contractRoutes } from './contract-routes';
 import { guidePage, missingPage, overviewPage } from './guide-pages';
@@ -51,7 +51,7 @@ export function createPortal({ document, schema }: PortalOptions): Portal {
   const contents = [...CONTENTS, overviewPage(groups), ...guidesOf(groups).map((guide) => guidePage(groups, guide))];
   const pages = new Map(contents.map((content) => [content.path, pageOf(content)]));
   const index = () => JSON.stringify(searchIndex(groups, document));
-  pages.set('/docs/search.json', new Page(index, { type: JSON_TYPE }));
+  pages.set('/docs/search.json', new Page(index, { type: JSON_UTF8 }));
   return {
     sandbox: pageOf(SANDBOX_CONTENT),
     missing: pageOf(missingPage(groups)),

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Negotiator from 'negotiator';
-import { isKnown } from '../rest/response';
+import { isKnown } from '../rest/entity-tags';
 import type { Asset } from './assets';
 
 /**

@@ -7,12 +7,13 @@ import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
 import { RunningSubscription } from '../graphql/subscriptions';
 import { ListStream, StreamedList } from './list-stream';
+import { EVENT_STREAM, JSON_TYPE, JSON_UTF8 } from './media-types';
 import { preconditionOf } from './preconditions';
 import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
-import { JSON_TYPE, sendResult } from './response';
+import { sendResult } from './response';
 import { type Deprecation, documentationOf, filler } from './rest-route';
-import { EVENT_STREAM, type EventStreams } from './server-sent-events';
+import type { EventStreams } from './server-sent-events';
 
 interface RestOptions {
   readonly executor: Executor;
@@ -70,16 +71,16 @@ function checkOf(
     if (acceptedType(headers.accept, types) === undefined)
       throw new ProblemError(
         'NOT_ACCEPTABLE',
-        `Responses are ${additions ? `application/json or ${EVENT_STREAM}` : 'application/json'}.`,
+        `Responses are ${additions ? `${JSON_TYPE} or ${EVENT_STREAM}` : JSON_TYPE}.`,
       );
   };
 }
 
-const JSON_TYPES = ['application/json', JSON_TYPE];
+const JSON_TYPES = [JSON_TYPE, JSON_UTF8];
 
 /** The preferred of these media types; `undefined` if the client accepts none of them. */
 function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
-  if (!accept || accept === '*/*' || accept === 'application/json') return types[0];
+  if (!accept || accept === '*/*' || accept === JSON_TYPE) return types[0];
   return new Negotiator({ headers: { accept } }).mediaType([...types]);
 }
 

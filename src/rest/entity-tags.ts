@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * Matches one list element: an entity tag with its separator, or an empty element, which is ignored (RFC 9110, section
  * 5.6.1).
@@ -6,6 +8,17 @@ const ELEMENT = /[ \t]*(?:(?:W\/)?("[!#-~\x80-\xff]*"))?[ \t]*(?:,|$)/y;
 
 /** The end of a tag that a compressing proxy has changed, such as `-gzip"` (Apache, Caddy) or `;gzip"`. */
 const ENCODED = /(?:--?|;)(?:gzip|br|zstd|deflate)"$/;
+
+/** The strong ETag of a body (RFC 9110, section 8.8.3). A fast hash suffices: ETags have no security purpose. */
+export function etagOf(body: string): string {
+  return `"${hash('sha1', body, 'base64url')}"`;
+}
+
+/** Whether a client has the body with this ETag. A malformed `If-None-Match` is ignored: the client gets the body. */
+export function isKnown(etag: string, ifNoneMatch: string | undefined, hasEncodings = false): boolean {
+  const tags = ifNoneMatch === undefined ? undefined : parseEntityTags(ifNoneMatch, hasEncodings);
+  return tags !== undefined && matchesAny(tags, etag);
+}
 
 /** The entity tags in a header, or `*` for any. */
 type EntityTags = '*' | ReadonlySet<string>;

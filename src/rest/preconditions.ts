@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { badInput, type Precondition } from '../errors/errors';
 import { Context, type OperationRequest } from '../graphql/context';
-import { matchesAny, parseEntityTags } from './entity-tags';
+import { etagOf, matchesAny, parseEntityTags } from './entity-tags';
 import type { PreparedRoute } from './prepared-route';
-import { etagOf } from './response';
 
 /** The fields of the row are not charged again: the operation has been charged before its precondition runs. */
 const CHARGED = { countedFields: 0 };

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
 import { parse } from 'lossless-json';
 import { JsonText } from '../database/reading/json-text';
 import { badInput, ExpectedError, type Problem, ProblemError } from '../errors/errors';
-import { matchesAny, parseEntityTags } from './entity-tags';
+import { etagOf, isKnown } from './entity-tags';
+import { JSON_UTF8 } from './media-types';
 import type { PreparedRoute } from './prepared-route';
 import type { RestRequest } from './request-variables';
 import { filler, pathParameters } from './rest-route';
@@ -42,7 +42,7 @@ export function sendResult(
   }
   if (locationOf) reply.header('location', locationOf({ ...request.params, ...(result as Record<string, string>) }));
   const text = write(result);
-  return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_TYPE).send(text);
+  return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_UTF8).send(text);
 }
 
 /** The page in the response of a list's operation. @throws ExpectedError as {@link sendResult}. */
@@ -88,7 +88,7 @@ function sendRead(request: FastifyRequest, reply: FastifyReply, body: string): F
   // Caches must revalidate before each use.
   reply.header('etag', etag).header('cache-control', 'private, no-cache');
   if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
-  return reply.header('content-type', JSON_TYPE).send(body);
+  return reply.header('content-type', JSON_UTF8).send(body);
 }
 
 /** The URL of a link to another page (RFC 8288): the same URL, except that the page starts after `cursor`. */
@@ -99,20 +99,4 @@ function linkAfter(path: string, query: RestRequest['query'], cursor: string): s
   }
   parameters.append('cursor', cursor);
   return `${path}?${parameters}`;
-}
-
-/** Media types that the body of a PATCH may have: JSON, and a merge patch (RFC 7396). */
-export const PATCH_TYPES = ['application/json', 'application/merge-patch+json'] as const;
-
-export const JSON_TYPE = 'application/json; charset=utf-8';
-
-/** The strong ETag of a body (RFC 9110, section 8.8.3). A fast hash suffices: ETags have no security purpose. */
-export function etagOf(body: string): string {
-  return `"${hash('sha1', body, 'base64url')}"`;
-}
-
-/** Whether a client has the body with this ETag. A malformed `If-None-Match` is ignored: the client gets the body. */
-export function isKnown(etag: string, ifNoneMatch: string | undefined, hasEncodings = false): boolean {
-  const tags = ifNoneMatch === undefined ? undefined : parseEntityTags(ifNoneMatch, hasEncodings);
-  return tags !== undefined && matchesAny(tags, etag);
 }

@@ -3,8 +3,6 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { OperationRequest } from '../graphql/context';
 import type { LiveResult, RunningSubscription, StartLive } from '../graphql/subscriptions';
 
-export const EVENT_STREAM = 'text/event-stream';
-
 /** How the results of a subscription or stream are written as server-sent events. */
 export interface EventFormat {
   /** The events of a result, possibly none. */

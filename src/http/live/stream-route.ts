@@ -5,8 +5,8 @@ import { ProblemError } from '../../errors/errors';
 import { headersOf } from '../../graphql/idempotency';
 import { serialize } from '../../graphql/serialization';
 import { RunningSubscription } from '../../graphql/subscriptions';
-import { JSON_TYPE } from '../../rest/response';
-import { EVENT_STREAM, type EventFormat } from '../../rest/server-sent-events';
+import { EVENT_STREAM, JSON_UTF8 } from '../../rest/media-types';
+import type { EventFormat } from '../../rest/server-sent-events';
 import { responseType } from '../graphql-media-types';
 import { type Parameters, parametersInUrl } from '../graphql-parameters';
 import { acceptJsonBodies } from '../json-body';
@@ -43,7 +43,7 @@ export async function streamRoute(
       if (result.status === 405) reply.header('allow', 'POST');
       return reply
         .code(result.status)
-        .type(responseType(request.headers.accept) ?? JSON_TYPE)
+        .type(responseType(request.headers.accept) ?? JSON_UTF8)
         .send(result.body);
     }
     setStreamHeaders(reply);

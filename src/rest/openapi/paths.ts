@@ -1,10 +1,9 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { Catalogue } from '../../errors/codes';
 import type { Body } from '../inputs';
+import { EVENT_STREAM, JSON_TYPE, PATCH_TYPES } from '../media-types';
 import type { PreparedRoute } from '../prepared-route';
-import { PATCH_TYPES } from '../response';
 import { documentationOf, type Method } from '../rest-route';
-import { EVENT_STREAM } from '../server-sent-events';
 import { type Codes, errorResponsesOf } from './error-responses';
 import { parametersOf } from './parameters';
 import { annotationHeaderNames, HEADERS, headersOf } from './response-headers';
@@ -67,7 +66,7 @@ function descriptionOf({ description, inputs, errors, scope }: PreparedRoute, ca
 }
 
 function requestBody({ type, isPatch }: Body, operation: PreparedRoute): OpenAPIV3.RequestBodyObject {
-  const types = isPatch ? PATCH_TYPES : (['application/json'] as const);
+  const types = isPatch ? PATCH_TYPES : ([JSON_TYPE] as const);
   const content = { schema: ref(type.name) };
   return {
     description: isPatch
@@ -93,7 +92,7 @@ function successOf(operation: PreparedRoute): OpenAPIV3.ResponsesObject {
   const description = isAction(operation) ? SUCCESS.PATCH : SUCCESS[method];
   if (ok === 204) return { [ok]: { description, headers } };
   const content = {
-    'application/json': { schema: ref(payload.name) },
+    [JSON_TYPE]: { schema: ref(payload.name) },
     ...(additions && { [EVENT_STREAM]: { schema: STREAM } }),
   };
   return {
