@@ -1,7 +1,8 @@
 import { Extensions, Subscription } from 'type-graphql';
 import { isVisible, type Table } from '../database/reading/table';
-import { UNOWNED_ROWS, type Visibility } from '../database/visibility';
+import type { Visibility } from '../database/visibility';
 import type { ChangeEvent, EventFilter } from '../events/hub';
+import { visibilityOf } from './caller';
 import type { Context } from './context';
 import { enumOf } from './enums';
 
@@ -25,10 +26,10 @@ export function Changes<Row extends object, Filter extends object>(
     filterOf,
   }: { description: string; filterOf: (filter: Filter) => (event: ChangeEvent<Row>) => boolean },
 ): MethodDecorator {
-  // type-graphql calls `pubSub.subscribe(topic, topicId)`. Here the topic id selects events.
-  const topicId = ({ args, context }: { args: { filter?: Filter | null }; context: Context }): EventSelection => {
+  // type-graphql calls `pubSub.subscribe(topic, topicId)`. Here the topic id says which events the subscriber gets.
+  const topicId = ({ args, context }: { args: { filter?: Filter | null }; context: Context }): EventAudience => {
     const filter = filterOf(args.filter ?? ({} as Filter)) as EventFilter;
-    return { filter, visibility: context.session.requester.visibility };
+    return { filter, visibility: visibilityOf(context.operationRequest.caller) };
   };
   return (prototype, method, descriptor) => {
     Subscription(type, { topics: topic, topicId, description })(prototype, method, descriptor);
@@ -36,17 +37,14 @@ export function Changes<Row extends object, Filter extends object>(
   };
 }
 
-/** The events of a topic that a subscriber receives. */
-export interface EventSelection {
+/** Which events of a topic a subscriber gets. */
+export interface EventAudience {
   readonly filter: EventFilter;
-  readonly visibility: Visibility | undefined;
+  readonly visibility: Visibility;
 }
 
 /** A filter that passes only events whose row the subscriber sees. @param table the table of the topic's rows. */
-export function visibleEvents(
-  table: Table<object>,
-  { filter, visibility = UNOWNED_ROWS }: EventSelection,
-): EventFilter {
+export function visibleEvents(table: Table<object>, { filter, visibility }: EventAudience): EventFilter {
   if (!table.owner) return filter;
   return (event) => isVisible(table, event.row, visibility) && filter(event);
 }

@@ -14,7 +14,7 @@ import type { Table } from '../database/reading/table';
 import type { Catalogue } from '../errors/codes';
 import type { ChangeEvent, EventFilter } from '../events/hub';
 import { type Topics, tablesOf } from '../events/topics';
-import { type EventSelection, visibleEvents } from './changes';
+import { type EventAudience, visibleEvents } from './changes';
 import { resolveDeclaredFields } from './declared-fields';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
@@ -56,11 +56,12 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
       container: instances,
       validate: false,
       pubSub: {
-        subscribe: (topic, selection) => {
+        subscribe: (topic, audience) => {
           const table = tables[topic];
           if (!table) throw new Error(`no domain has the topic ${topic}`);
-          return subscribe(topic, visibleEvents(table, selection as EventSelection));
+          return subscribe(topic, visibleEvents(table, audience as EventAudience));
         },
+        // Changes reach the hub from the database, not through type-graphql.
         publish: () => undefined,
       },
       skipCheck,
