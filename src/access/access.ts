@@ -1,5 +1,5 @@
+import type { Domain } from '../domain/domain';
 import type { Limiter } from '../rate-limit/limiter';
-import type { Domain } from '../rest/domain';
 import type { RestRoute, Tag } from '../rest/rest-route';
 import { ApiKeyResolver } from './api-key-resolver';
 import { type ApiKeyService, KEY_TOPIC } from './api-key-service';

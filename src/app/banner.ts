@@ -1,7 +1,7 @@
 import type { AnonymousAccess } from '../access/account';
+import type { ExampleWrite } from '../domain/domain';
 import { logAnyway, printText } from '../http/logger';
 import { complain } from '../http/standard-streams';
-import type { ExampleWrite } from '../rest/domain';
 import type { FirstAdminKey } from './app';
 
 /** What a process reports when it starts to serve. */

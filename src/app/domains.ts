@@ -1,7 +1,7 @@
 import { type AccessServices, createAccess } from '../access/access';
+import { combineDomains, type Domains } from '../domain/domain';
 import { createFeed, type FeedServices } from '../feed/feed';
 import { createPetstore } from '../petstore/petstore';
-import { combineDomains, type Domains } from '../rest/domain';
 
 /** The services behind the domains. */
 export interface Services extends AccessServices, FeedServices {}

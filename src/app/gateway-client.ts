@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GraphQLCall } from '../rest/domain';
+import type { GraphQLCall } from '../domain/domain';
 import { CommandError } from './run-command';
 
 /** The options of commands that call a running gateway, for `parseArgs`. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { KEY_ID_FORM, KEY_ID_RULE } from '../access/key-format';
+import type { GraphQLCall } from '../domain/domain';
 import { PLANS } from '../rate-limit/plans';
-import type { GraphQLCall } from '../rest/domain';
 import { GATEWAY_OPTIONS, GATEWAY_USAGE, gatewayClient } from './gateway-client';
 import { CommandError } from './run-command';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Samples } from '../rest/domain';
+import type { Samples } from '../domain/domain';
 import { gatewayDomains } from './domains';
 import { environment } from './environment';
 import { GATEWAY_OPTIONS, GATEWAY_USAGE, gatewayClient } from './gateway-client';

@@ -1,7 +1,7 @@
+import { type Domain, topicsOf } from '../domain/domain';
 import { EventReader } from '../events/event-reader';
 import type { FeedWatch } from '../events/feed-watch';
 import type { EventNumbering } from '../events/numbering';
-import { type Domain, topicsOf } from '../rest/domain';
 import { FEED_ERRORS } from './errors';
 import { EventResolver } from './event-resolver';
 import { EventService } from './event-service';

@@ -1,4 +1,4 @@
-import type { Domain } from '../rest/domain';
+import type { Domain } from '../domain/domain';
 import type { Tag } from '../rest/rest-route';
 import { CategoryResolver } from './categories/category-resolver';
 import { CATEGORY_ROUTES } from './categories/category-routes';

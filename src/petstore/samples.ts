@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GraphQLCall, Samples } from '../rest/domain';
+import type { GraphQLCall, Samples } from '../domain/domain';
 
 /** Mutations per request. All full requests have the same document. */
 const BATCH = 25;

@@ -12,14 +12,14 @@ const moduleOf = (path: string) => (path.split('/')[1] ?? '').replace(/\.ts$/, '
 /** The modules of the domains: `petstore` and `access`. */
 const DOMAINS = readSource('src/app/domains.ts', read('src/app/domains.ts'))
   .imports.map(({ from }) => moduleOf(from))
-  .filter((module) => module !== 'rest');
+  .filter((module) => module !== 'domain');
 
 /** The modules of src from top to bottom. A module imports only from itself and from lower levels (docs/architecture.md). */
 const LEVELS = [
   ['main'],
   ['app'],
   [...DOMAINS, 'portal'],
-  ['http'],
+  ['http', 'domain'],
   ['rest'],
   ['graphql'],
   ['rate-limit', 'events'],

@@ -3,6 +3,7 @@ import { selectOne } from '../../src/database/reading/select';
 import type { PageSelection, RowSelection } from '../../src/database/reading/selection';
 import { type Column, sortOrders, type Table } from '../../src/database/reading/table';
 import { statement } from '../../src/database/statement';
+import type { Domain } from '../../src/domain/domain';
 import { checkInput, Text } from '../../src/graphql/bounds';
 import { readConnection } from '../../src/graphql/connection';
 import { connectionOf, PageOf } from '../../src/graphql/connection-types';
@@ -13,7 +14,6 @@ import { enumOf } from '../../src/graphql/enums';
 import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
 import { Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
-import type { Domain } from '../../src/rest/domain';
 // Only functions that run later use this import, since the files import each other.
 import { TOYS, Toy, ToyConnection, ToyPageArgs } from './toys';
 

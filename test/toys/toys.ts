@@ -7,6 +7,7 @@ import { type Column, sortOrders, type Table } from '../../src/database/reading/
 import { RecordedWrite } from '../../src/database/recorded-write';
 import { statement } from '../../src/database/statement';
 import { lockRow, rowLock } from '../../src/database/writing';
+import { combineDomains, type Domain, type Domains } from '../../src/domain/domain';
 import { ExpectedError, notFound, requireUnchanged } from '../../src/errors/errors';
 import type { ChangeEvent } from '../../src/events/hub';
 import { createFeed } from '../../src/feed/feed';
@@ -21,7 +22,6 @@ import { enumOf } from '../../src/graphql/enums';
 import { orderByOf, pageArgsOf, pageOf } from '../../src/graphql/page-args';
 import { DateTime, Id, IdOf } from '../../src/graphql/scalars';
 import { Selected } from '../../src/graphql/selected';
-import { combineDomains, type Domain, type Domains } from '../../src/rest/domain';
 import type { RestRoute } from '../../src/rest/rest-route';
 import { BOXES, Box, type BoxRow, createBoxes } from './boxes';
 

@@ -7,7 +7,7 @@ import type { RowLoaders } from '../events/hub';
 import { type Topics, tablesOf } from '../events/topics';
 import type { IdForm } from '../graphql/scalars';
 import type { SchemaParts } from '../graphql/schema';
-import { methodAndPath, type RestRoute, type Tag } from './rest-route';
+import { methodAndPath, type RestRoute, type Tag } from '../rest/rest-route';
 
 /**
  * A subject area, with everything that the gateway needs to serve it over GraphQL and REST. The domains are `petstore/`,

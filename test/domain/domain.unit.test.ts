@@ -1,6 +1,6 @@
 import type { Column } from '../../src/database/reading/table';
+import { combineDomains, type Domain } from '../../src/domain/domain';
 import { buildSchema, type SchemaParts } from '../../src/graphql/schema';
-import { combineDomains, type Domain } from '../../src/rest/domain';
 import { BOXES } from '../toys/boxes';
 import { createToys, TOYS as TABLE, toyDomains } from '../toys/toys';
 
