@@ -13,6 +13,11 @@ import type { Meter } from '../rate-limit/meter';
 import type { Context } from './context';
 
 /**
+ * The package graphql-rate-limit-directive, whose use is a requirement of the product, enforces `@rateLimit`. Here it does one
+ * thing: it calls the limiter before a marked field runs. The quotas and the error are those of the meter (`rate-limit/`).
+ */
+
+/**
  * The limiter of every `@rateLimit`. The first counted field charges the whole operation. All counted fields wait for this
  * charge, so none of them runs before the operation is charged.
  */

@@ -55,7 +55,7 @@ interface AccessEntry {
   readonly method: string | undefined;
   readonly path?: string;
   /** The key id or the address of the caller. */
-  readonly caller: string | undefined;
+  readonly caller: string;
   readonly operation: string;
   readonly operationName: string | undefined;
   readonly status: number;
@@ -65,12 +65,9 @@ interface AccessEntry {
   ms: number;
 }
 
-/**
- * Whether a request was rejected because its caller was already banned.
- * @param meter `undefined` if the caller has not been identified yet.
- */
-export function isBanned(httpStatus: number, meter: Meter | undefined): boolean {
-  return httpStatus === 429 && meter?.status?.verdict === 'banned';
+/** Whether a request was rejected because its caller was already banned. */
+export function isBanned(httpStatus: number, meter: Meter): boolean {
+  return httpStatus === 429 && meter.status?.verdict === 'banned';
 }
 
 /** Whether the request is a successful health check or metrics scrape. Monitoring sends these every few seconds. */
@@ -130,7 +127,7 @@ export class AccessLog extends LogController {
     const path = url.split('?', 1)[0];
     const error = request.rejection ?? observer?.worst;
     const code = error?.code;
-    const entry = { requestId, method, path, caller: caller?.id, operation, operationName, status, code, ms };
+    const entry = { requestId, method, path, caller: caller.id, operation, operationName, status, code, ms };
     // This response was an event stream. Its duration is not recorded here, since `observeStart` has already recorded the
     // time until the stream began.
     if (observer?.isStream) this.write(entry);

@@ -12,14 +12,14 @@ import type { RequestsInProgress } from './requests-in-progress';
 const SEVERAL_HOSTS = 'A request must have one Host header.';
 const NO_HOST = 'An HTTP/1.1 request must have a Host header.';
 
-/** Rejects requests before their body is read. */
+/** Counts requests towards the limit of their caller, or rejects them, before their body is read. */
 export function rejectEarly(requests: RequestsInProgress, limits: Limiter): onRequestHookHandler {
   return (request, reply, done) => {
     const continueWith = (ban: LimitStatus | undefined) => {
       if (ban) return sendBan(request, reply, ban, requests);
       let rejection: Error | undefined;
       try {
-        checkEarly(request, reply, requests);
+        countAndCheck(request, reply, requests);
       } catch (error) {
         rejection = error as Error;
       }
@@ -49,13 +49,14 @@ function sendBan(request: FastifyRequest, reply: FastifyReply, ban: LimitStatus,
 }
 
 /**
+ * Counts the request towards the limit of its caller, then runs the checks of its route.
  * Health checks, metrics and OPTIONS are not rejected because of load: a browser reports a rejected preflight only as a
  * network error.
  * @throws the error if a request is rejected early. The reasons are: no `Host` header or several (400), too many unknown keys
  * from its address (429), overload (503), too many requests of the caller in progress (429), a wrong key (401), or a
  * rejection by the route (401, 403, 405, 406).
  */
-function checkEarly(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): void {
+function countAndCheck(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): void {
   const { raw, slot, caller, keyProblem } = request;
   const { metering, check } = request.route;
   const hosts = countHosts(raw);

@@ -19,6 +19,7 @@ declare module 'fastify' {
     handlerDone: Promise<unknown> | undefined;
     /** Whether the service was overloaded when the request arrived. If so, no key is looked up, and most routes reject it. */
     isOverloaded: boolean;
+    /** The caller and its meter. Set before any hook waits, so every response has them. */
     caller: Caller;
     meter: Meter;
     /**

@@ -15,7 +15,7 @@ export function limitUnsent(requests: RequestsInProgress): onSendHookHandler<unk
   return (request, reply, payload, done) => {
     const { caller, route, method, observer } = request;
     const isAlwaysSent = route.metering === 'unmetered' || method === 'OPTIONS' || observer?.kind === 'mutation';
-    if (!caller || isAlwaysSent || reply.statusCode >= 400) return done(null, payload);
+    if (isAlwaysSent || reply.statusCode >= 400) return done(null, payload);
     const rejection = requests.unsent.rejectionOf(caller);
     if (!rejection) return done(null, payload);
     requests.rejected += 1;
@@ -35,7 +35,7 @@ export function sendResponses(requests: RequestsInProgress): onSendHookHandler<u
     if (!slot.reply || slot.unsent || payload instanceof Readable) return done(null, payload);
     // A file is one buffer for all of its responses, so it counts no bytes.
     const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
-    slot.unsent = requests.unsent.hold(caller ?? NOBODY, request.raw.socket, bytes);
+    slot.unsent = requests.unsent.hold(caller, request.raw.socket, bytes);
     requests.responseReady(slot);
     const isLarge = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > CHUNK;
     if (!isLarge || request.method === 'HEAD') return done(null, payload);
@@ -43,9 +43,6 @@ export function sendResponses(requests: RequestsInProgress): onSendHookHandler<u
     done(null, new ChunkedBody(chunksOf(payload), bytes, reply.raw, slot.unsent));
   };
 }
-
-/** The holder of a response to a request whose caller is not known yet. */
-const NOBODY = { id: '' };
 
 /**
  * Splits a body for separate writes. The chunks of a text are buffers of their own: a waiting text would take memory on the
