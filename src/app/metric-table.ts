@@ -3,7 +3,7 @@ import type { Database } from '../database/database';
 import { feedSizeReader } from '../events/feed-size';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
-import type { Uses } from '../graphql/uses';
+import type { MarkedElementUses } from '../graphql/marked-element-uses';
 import type { LiveOperations } from '../http/live/live-operations';
 import { lostLogLines } from '../http/logger';
 import { counter, gauge, type Metric } from '../http/metric';
@@ -14,7 +14,7 @@ export interface Observed {
   readonly database: Database;
   readonly limits: Limiter;
   readonly requests: RequestsInProgress;
-  readonly uses: Uses;
+  readonly uses: MarkedElementUses;
   readonly live: LiveOperations;
   readonly hub: Hub;
   readonly relay?: RedisRelay;

@@ -22,11 +22,11 @@ import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotency';
 import { IntrospectionAnswers } from './introspection-answers';
 import { nestedPages, type Rewritten, schemaWithLeaves, type Tables } from './leaves';
+import { MarkedElementUses } from './marked-element-uses';
 import { type Operation, OperationCache } from './operation';
 import type { OperationQueue, Release } from './operation-queue';
 import { limitSize, type Outcome, outcomeOf, rejectOperation, responseBody } from './outcome';
 import { EventResults, RunningSubscription } from './subscriptions';
-import { Uses } from './uses';
 
 /** Where subscriptions are served. */
 export const SUBSCRIPTIONS =
@@ -57,7 +57,7 @@ interface ExecutorOptions {
  */
 export class Executor {
   /** Counts the uses of deprecated and unstable elements. */
-  readonly uses = new Uses();
+  readonly uses = new MarkedElementUses();
   private readonly operations: OperationCache;
   private readonly schemaWithLeaves: GraphQLSchema;
   private readonly eventResults: EventResults<ExecutionResult>;

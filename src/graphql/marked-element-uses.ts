@@ -14,7 +14,7 @@ interface CountedUse {
  * Counts the uses of marked elements since the process started. The schema and the REST operations bound the number of
  * counters.
  */
-export class Uses {
+export class MarkedElementUses {
   private readonly known = new Map<string, CountedUse>();
 
   count(element: string, marker: CountedUse['marker'], api: Api['name']): void {
