@@ -37,7 +37,7 @@ export class EventStreams implements Streams {
   }
 
   start(request: FastifyRequest, operation: OperationRequest, start: StartLive): Promise<LiveResult> {
-    return this.options.live.start(operation, credentialOf(request), start);
+    return this.options.live.startLimited(operation, credentialOf(request), start);
   }
 
   continuationOf({ id, caller, meter, method }: FastifyRequest, { api, observer }: OperationRequest): OperationRequest {
@@ -92,7 +92,7 @@ class EventStream extends Readable {
     private readonly format: EventFormat,
     private readonly response: Writable,
     private readonly unsent: UnsentResponse,
-    private readonly onOver: () => void,
+    private readonly onEnd: () => void,
   ) {
     super();
     // A comment makes Node send the headers now, so that the client knows that the stream is open.
@@ -132,7 +132,7 @@ class EventStream extends Readable {
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.isOver = true;
     clearInterval(this.keepAlive);
-    this.onOver();
+    this.onEnd();
     this.unsent.release();
     this.answers.return().then(() => callback(error), callback);
   }

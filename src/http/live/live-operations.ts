@@ -38,16 +38,16 @@ const POLL_MS = 1000;
  * accepted.
  */
 export class LiveOperations {
-  readonly connections: SlotsPerCaller;
+  readonly connections: LimitPerCaller;
   isClosing = false;
-  private readonly operations: SlotsPerCaller;
+  private readonly operations: LimitPerCaller;
   /** Running subscriptions, each with the key of its request. */
   private readonly running = new Map<RunningSubscription, Credential | undefined>();
   private readonly closeListeners: (() => void)[] = [];
 
   constructor(private readonly options: LiveOptions) {
-    this.connections = new SlotsPerCaller(options.maxPerCaller);
-    this.operations = new SlotsPerCaller(options.maxPerCaller);
+    this.connections = new LimitPerCaller(options.maxPerCaller);
+    this.operations = new LimitPerCaller(options.maxPerCaller);
   }
 
   get count(): number {
@@ -55,19 +55,19 @@ export class LiveOperations {
   }
 
   /**
-   * Runs an operation.
+   * Runs the operation of a GraphQL request.
    * @param sent the operation's parameters, as in the body of a POST request.
    * @param credential the API key that the client sent with the operation.
    * @throws ProblemError if the parameters are malformed.
    */
-  async run(
+  async runRequest(
     sent: unknown,
     operationRequest: OperationRequest,
     credential: Credential | undefined,
   ): Promise<LiveResult> {
     const { executor, documents } = this.options;
     const { query, operationName, variables } = readParameters(sent, documents);
-    return this.start(operationRequest, credential, async (onEnd) => {
+    return this.startLimited(operationRequest, credential, async (onEnd) => {
       if (!documents.has(query))
         await documents.admitUnknown(query, operationRequest.session.requester, operationRequest.meter);
       const document = documents.read(query);
@@ -81,24 +81,24 @@ export class LiveOperations {
   }
 
   /** Starts an operation within the limits, and ends it if it keeps running. Errors of `start` reject the promise. */
-  async start(
+  async startLimited(
     operationRequest: OperationRequest,
     credential: Credential | undefined,
     start: StartLive,
   ): Promise<LiveResult> {
     if (this.isClosing) return rejectOperation(shuttingDown(), { operationRequest });
-    const release = this.operations.take(operationRequest.caller);
-    if (!release) return rejectOperation(tooMany(this.operations.most), { operationRequest });
+    const uncount = this.operations.count(operationRequest.caller);
+    if (!uncount) return rejectOperation(tooMany(this.operations.most), { operationRequest });
     let result: LiveResult | undefined;
     try {
       result = await start((ended) => {
         this.running.delete(ended);
-        release();
+        uncount();
       });
       if (result instanceof RunningSubscription) this.running.set(result, credential);
       return result;
     } finally {
-      if (!(result instanceof RunningSubscription)) release();
+      if (!(result instanceof RunningSubscription)) uncount();
     }
   }
 
@@ -162,23 +162,23 @@ export class LiveOperations {
 }
 
 /** Limits the number of open connections, or of running operations, per caller. */
-export class SlotsPerCaller {
-  private readonly taken = new HeldByCaller();
+export class LimitPerCaller {
+  private readonly counted = new HeldByCaller();
 
   constructor(readonly most: number) {}
 
   /**
-   * Takes a slot.
-   * @returns a function that releases the slot (further calls do nothing); `undefined` if the caller is at its limit.
+   * Counts one more connection or operation.
+   * @returns a function that ends this count (further calls do nothing); `undefined` if the caller is at its limit.
    */
-  take(caller: Holder): (() => void) | undefined {
-    if (this.taken.of(caller) >= this.most) return undefined;
-    this.taken.add(caller, 1);
-    let isTaken = true;
+  count(caller: Holder): (() => void) | undefined {
+    if (this.counted.of(caller) >= this.most) return undefined;
+    this.counted.add(caller, 1);
+    let isCounted = true;
     return () => {
-      if (!isTaken) return;
-      isTaken = false;
-      this.taken.add(caller, -1);
+      if (!isCounted) return;
+      isCounted = false;
+      this.counted.add(caller, -1);
     };
   }
 }

@@ -36,7 +36,7 @@ export async function streamRoute(
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const sent = request.method === 'GET' ? parametersInUrl(request.query as Parameters) : request.body;
-    const result = await live.run(sent, createGraphQLRequest(request), credentialOf(request));
+    const result = await live.runRequest(sent, createGraphQLRequest(request), credentialOf(request));
     reply.headers(headersOf(result));
     if (result instanceof RunningSubscription) return streams.send(request, reply, result, GRAPHQL_EVENTS);
     if (isHttpError(result.status)) {

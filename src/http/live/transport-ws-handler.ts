@@ -42,7 +42,7 @@ interface TransportWsOptions {
   /** Handles the payload of `connection_init`. @returns `false` if this closed the connection. */
   authenticate(params?: Params): Promise<boolean>;
   /** Runs an operation. Never rejects because of the operation, but reports its errors in the result. */
-  run(payload: SubscribePayload, operation: ConnectionOperation): Promise<LiveResult>;
+  runOperation(payload: SubscribePayload, operation: ConnectionOperation): Promise<LiveResult>;
 }
 
 /**
@@ -115,7 +115,7 @@ export class TransportWsHandler {
     }
     const operation = new ConnectionOperation(this.options.limitMs);
     this.operations.set(id, operation);
-    const result = await this.options.run(payload, operation);
+    const result = await this.options.runOperation(payload, operation);
     let last: Sent = { id, type: MessageType.Complete };
     if (result instanceof RunningSubscription) {
       operation.keep(result);
@@ -160,13 +160,13 @@ export class ConnectionOperation {
   /** Whether the operation has ended. Nothing is sent for it any more. */
   isOver = false;
   /** The deadline of a query or mutation, or of the start of a subscription. */
-  readonly deadline: Deadline;
+  readonly startDeadline: Deadline;
   /** Counts the result as unsent until its message counts. Results that are ready together would else exceed the limit. */
   reserved: UnsentResponse | undefined;
   private subscription: RunningSubscription | undefined;
 
   constructor(limitMs: number) {
-    this.deadline = new Deadline(limitMs);
+    this.startDeadline = new Deadline(limitMs);
   }
 
   /** Ends the subscription together with this operation. */
@@ -177,7 +177,7 @@ export class ConnectionOperation {
 
   end(): void {
     this.isOver = true;
-    this.deadline.end();
+    this.startDeadline.end();
     this.reserved?.cancel();
     void this.subscription?.return();
   }

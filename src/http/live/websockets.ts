@@ -24,7 +24,7 @@ import { KeyRejection, type Keys, presentedKey, rejectKey } from '../identificat
 import { BODY_LIMIT } from '../json-body';
 import type { CreateGraphQLRequest, IncomingRequest } from '../operation-request';
 import type { RequestsInProgress } from '../requests-in-progress';
-import { type LiveOperations, SlotsPerCaller, shuttingDown, tooMany } from './live-operations';
+import { LimitPerCaller, type LiveOperations, shuttingDown, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
 import { type ConnectionOperation, INIT_MS, type Params, TransportWsHandler } from './transport-ws-handler';
 import { checkOrigin, pendingUpgrades } from './upgrades';
@@ -88,31 +88,37 @@ interface WebSocketConnection {
   readonly socket: Socket;
   /** The client's address. A wrong key is charged to this address. */
   readonly address: Subject;
-  caller: Caller;
-  /** The API key of the client. It is checked again for each operation. */
-  key: string | undefined;
+  /** Replaced when `connection_init` names another caller. Until then, what the connection sends counts for this one. */
+  identity: Identity;
   /** The deadline of `connection_init`. It ends with the connection. */
   readonly deadline: Deadline;
-  /**
-   * Releases the connection's slot, which counts towards the limit of connections per caller, or, before `connection_init`
-   * and without a key, per address.
-   */
-  releaseSlot(): void;
   /** Closes the connection when the token of its user ends. */
   expiry?: NodeJS.Timeout;
+}
+
+/** The caller of a connection, and what counts for this caller. */
+interface Identity {
+  readonly caller: Caller;
+  /** The API key of the client. It is checked again for each operation. */
+  readonly key: string | undefined;
   /** Counts the messages of the caller, or, before the caller is known, those of the connection. */
-  messages: MessageCounter;
+  readonly messages: MessageCounter;
+  /**
+   * Stops counting the connection towards the limit of connections per caller, or, before `connection_init` and without a key,
+   * per address.
+   */
+  uncount(): void;
 }
 
 /**
  * GraphQL over WebSocket at `/graphql`. `accept` upgrades a request. Each message is counted (`MessageCounter`) and then
- * handled by the connection's `TransportWsHandler`, which calls `authenticate` for `connection_init` and `run` for
- * `subscribe`.
+ * handled by the connection's `TransportWsHandler`, which calls `authenticate` for `connection_init` and
+ * `serveOperation` for `subscribe`.
  */
 export class WebSockets {
   private readonly server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
   private readonly upgrades: ReturnType<typeof pendingUpgrades>;
-  private readonly unidentified = new SlotsPerCaller(MAX_UNIDENTIFIED);
+  private readonly unidentified = new LimitPerCaller(MAX_UNIDENTIFIED);
   private readonly counters: LRUCache<string, MessageCounter>;
   private readonly pinging = setInterval(() => this.pingAll(), PING_MS).unref();
   /** Connections that have not answered the last ping. */
@@ -146,16 +152,16 @@ export class WebSockets {
     if (rejection) throw rejection;
     if (live.isClosing) throw shuttingDown();
     const upgrade = this.upgrades.get(request.raw);
-    // If the client has disconnected, stop here: no `close` event would release the slot that is taken below.
+    // If the client has disconnected, stop here: no `close` event would end the count that begins below.
     if (!upgrade || upgrade.socket.destroyed) return void reply.hijack();
-    const releaseSlot =
-      key === undefined ? this.unidentified.take(request.caller) : live.connections.take(request.caller);
-    if (!releaseSlot && key === undefined) {
+    const uncount =
+      key === undefined ? this.unidentified.count(request.caller) : live.connections.count(request.caller);
+    if (!uncount && key === undefined) {
       // Not charged, since the connections may belong to callers with keys.
       request.meter.waive();
       throw TOO_MANY_UNIDENTIFIED;
     }
-    if (!releaseSlot) throw tooMany(live.connections.most);
+    if (!uncount) throw tooMany(live.connections.most);
     const headers = Object.entries({ ...reply.getHeaders(), ...rateLimitHeaders(limitStatus, now()) });
     const addHeaders = (lines: string[]) => {
       // Omits the constant headers. They are about content, and the response to an upgrade has no content.
@@ -172,7 +178,7 @@ export class WebSockets {
       opened = webSocket;
     });
     this.server.off('headers', addHeaders).off('wsClientError', reject);
-    if (!opened) releaseSlot();
+    if (!opened) uncount();
     if (isRejected) throw notAHandshake(reply);
     reply.hijack();
     requests.stopCounting(request.slot);
@@ -181,7 +187,8 @@ export class WebSockets {
     const deadline = new Deadline(INIT_MS + requests.limitMs);
     const messages = key === undefined ? new MessageCounter(BURST) : this.counters.memo(caller.id);
     const { socket } = upgrade;
-    if (opened) this.serve({ webSocket: opened, socket, address, caller, key, deadline, releaseSlot, messages });
+    const identity = { caller, key, messages, uncount };
+    if (opened) this.serve({ webSocket: opened, socket, address, identity, deadline });
   }
 
   /** Handles the messages of a connection. Closes it if the client exceeds its limits or does not read responses. */
@@ -190,7 +197,7 @@ export class WebSockets {
     const { requests } = this.options;
     const report = (error: unknown) => this.options.logger.error(error);
     const count = (messages: number) => {
-      if (!connection.messages.take(messages)) closeUnread(webSocket);
+      if (!connection.identity.messages.take(messages)) closeUnread(webSocket);
     };
     const dropSlowReader = () => {
       if (webSocket.bufferedAmount > MAX_UNREAD) webSocket.terminate();
@@ -200,17 +207,19 @@ export class WebSockets {
     const handler = new TransportWsHandler({
       protocol: webSocket.protocol,
       limitMs: requests.limitMs,
-      send: (text) => sender.send(text, (bytes) => unsent.hold(connection.caller, socket, bytes)),
-      unreadProblem: () => unsent.rejectionOf(connection.caller),
+      send: (text) => sender.send(text, (bytes) => unsent.hold(connection.identity.caller, socket, bytes)),
+      unreadProblem: () => unsent.rejectionOf(connection.identity.caller),
       close: (code, reason) => webSocket.close(code, reason),
       authenticate: (params) => this.authenticate(connection, params),
-      run: (payload, operation) =>
-        requests.runCounted(connection.caller, (rejection) => this.run(connection, payload, operation, rejection)),
+      runOperation: (payload, operation) =>
+        requests.runCounted(connection.identity.caller, (rejection) =>
+          this.serveOperation(connection, payload, operation, rejection),
+        ),
     });
     this.closeAtExpiry(connection);
     socket.once('close', () => {
       clearTimeout(connection.expiry);
-      connection.releaseSlot();
+      connection.identity.uncount();
       connection.deadline.end();
       handler.end();
     });
@@ -245,7 +254,7 @@ export class WebSockets {
     const { keys, limits, logger } = this.options;
     const key = keyIn(params);
     if (key === undefined)
-      return connection.key !== undefined || this.identify(connection, connection.caller, undefined);
+      return connection.identity.key !== undefined || this.identify(connection, connection.identity.caller, undefined);
     let caller: Caller | KeyRejection;
     try {
       caller = await keys.authenticate(key, { address: connection.address.id, deadline: connection.deadline });
@@ -263,7 +272,7 @@ export class WebSockets {
 
   /** Closes a connection when its user's token ends. Clients of graphql-ws then connect again, with a new token. */
   private closeAtExpiry(connection: WebSocketConnection): void {
-    const { expiresAt } = connection.caller;
+    const { expiresAt } = connection.identity.caller;
     clearTimeout(connection.expiry);
     if (expiresAt === undefined) return;
     const left = expiresAt - this.options.now();
@@ -274,14 +283,13 @@ export class WebSockets {
   /** Makes a caller the owner of a connection. @returns `false` if this closed the connection. */
   private identify(connection: WebSocketConnection, caller: Caller, key: string | undefined): boolean {
     const { live } = this.options;
-    connection.releaseSlot();
-    const releaseSlot = live.connections.take(caller);
-    if (!releaseSlot) return close(connection, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
-    Object.assign(connection, { caller, key, releaseSlot, messages: this.counters.memo(caller.id) });
+    connection.identity.uncount();
+    const uncount = live.connections.count(caller);
+    if (!uncount) return close(connection, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
+    connection.identity = { caller, key, messages: this.counters.memo(caller.id), uncount };
     this.closeAtExpiry(connection);
-    // The client may have disconnected during the look-up. Its `close` event has then released the old slot, but not the new
-    // slot.
-    if (connection.webSocket.readyState !== connection.webSocket.OPEN) releaseSlot();
+    // The client may have disconnected during the look-up. Its `close` event has then ended only the count for the old caller.
+    if (connection.webSocket.readyState !== connection.webSocket.OPEN) uncount();
     return true;
   }
 
@@ -291,21 +299,21 @@ export class WebSockets {
    * @param rejection the error if load shedding or the limit per caller rejects the operation. Such an operation is not
    * charged.
    */
-  private async run(
+  private async serveOperation(
     connection: WebSocketConnection,
     payload: SubscribePayload,
     operation: ConnectionOperation,
     rejection: ProblemError | undefined,
   ): Promise<LiveResult> {
     const { limits, accessLog, requests, createGraphQLRequest } = this.options;
-    const { deadline } = operation;
+    const { startDeadline } = operation;
     const started = performance.now();
-    let { caller } = connection;
+    let { caller } = connection.identity;
     let problem: unknown = rejection;
     let ban: LimitStatus | undefined;
     try {
       if (!rejection) {
-        caller = await this.currentCaller(connection, deadline);
+        caller = await this.currentCaller(connection, startDeadline);
         ban = await limits.rejectBanned(caller);
         problem = ban && limitError(ban);
       }
@@ -314,21 +322,18 @@ export class WebSockets {
     }
     const meter = new Meter(limits, caller);
     if (ban) meter.reject(ban);
-    const incoming: IncomingRequest = { id: randomUUID(), caller, meter, deadline };
+    const incoming: IncomingRequest = { id: randomUUID(), caller, meter, deadline: startDeadline };
     const operationRequest = createGraphQLRequest(incoming);
     let result: LiveResult;
     try {
       if (problem) throw problem;
-      const { key, address } = connection;
-      result = await this.options.live.run(
-        payload,
-        operationRequest,
-        key === undefined ? key : { key, address: address.id },
-      );
+      const { identity, address } = connection;
+      const credential = identity.key === undefined ? undefined : { key: identity.key, address: address.id };
+      result = await this.options.live.runRequest(payload, operationRequest, credential);
     } catch (error) {
       result = rejectOperation(error, { operationRequest });
     } finally {
-      deadline.end();
+      startDeadline.end();
     }
     if (!rejection && !(result instanceof RunningSubscription) && result.status < 500) {
       const limited = limitError(await operationRequest.meter.charge('counted'));
@@ -366,7 +371,7 @@ export class WebSockets {
    * @throws ProblemError if the key is no longer accepted. The connection is then closed.
    */
   private async currentCaller(
-    { key, caller, webSocket, address }: WebSocketConnection,
+    { identity: { key, caller }, webSocket, address }: WebSocketConnection,
     deadline: Deadline,
   ): Promise<Caller> {
     const { keys } = this.options;

@@ -16,10 +16,10 @@ describe('a connection that ends', () => {
       send: async (text) => void sent.push(text),
       close: (code, reason) => void sent.push(`${code} ${reason}`),
       authenticate: async () => true,
-      run: (_payload, operation) => {
+      runOperation: (_payload, operation) => {
         started.push(operation);
         // As a statement that waits does.
-        operation.deadline.onEnd(() => undefined);
+        operation.startDeadline.onEnd(() => undefined);
         return new Promise((resolve) => finish.push(resolve));
       },
     });
@@ -40,9 +40,9 @@ describe('a connection that ends', () => {
     const { connection, receive, started, sent, finish } = connect();
     await receive({ type: 'connection_init' });
     const handled = [receive(subscribe('a')), receive({ type: 'complete', id: 'a' }), receive(subscribe('a'))];
-    expect(started.map(({ deadline }) => deadline.reason !== undefined)).toEqual([true, false]);
+    expect(started.map(({ startDeadline }) => startDeadline.reason !== undefined)).toEqual([true, false]);
     connection.end();
-    expect(started.map(({ deadline }) => deadline.reason !== undefined)).toEqual([true, true]);
+    expect(started.map(({ startDeadline }) => startDeadline.reason !== undefined)).toEqual([true, true]);
     for (const resolve of finish) resolve({ status: 200, body: { data: {} } });
     await Promise.all(handled);
     expect(sent).toEqual(['{"type":"connection_ack"}']);
