@@ -43,13 +43,31 @@ const LOST_CONNECTION =
 
 /** Classifies an error of Prisma or a driver. Returns `undefined` if the error is not one of these failures. */
 export function failureOf(error: unknown): Failure | undefined {
-  for (let depth = 0, current = error; depth < 5 && isObject(current); depth++) {
-    const failure = ofOne(current);
+  for (const each of withCauses(error)) {
+    const failure = ofOne(each);
     if (failure) return failure;
+  }
+  return undefined;
+}
+
+/** The name of the foreign key that rejected a write; `undefined` for other errors. */
+export function violatedForeignKey(error: unknown): string | undefined {
+  if (failureOf(error) !== 'foreign-key') return undefined;
+  for (const { constraint } of withCauses(error)) {
+    // Prisma's adapter reports the name as that of an index.
+    const name = isObject(constraint) ? constraint.index : constraint;
+    if (typeof name === 'string') return name;
+  }
+  return undefined;
+}
+
+/** An error, and the errors of Prisma, its adapter and the driver that have caused it. */
+function* withCauses(error: unknown): Generator<Record<string, unknown>> {
+  for (let depth = 0, current = error; depth < 5 && isObject(current); depth++) {
+    yield current;
     const meta = isObject(current.meta) ? current.meta : undefined;
     current = current.cause ?? meta?.driverAdapterError;
   }
-  return undefined;
 }
 
 /** Whether it is unclear after a failure which statements its connection has prepared. The connection must then be closed. */

@@ -110,6 +110,11 @@ export function newRow<Given extends Columns>(columns: Given) {
   };
 }
 
+/** The name of the foreign key of a column: the default of PostgreSQL and Prisma, which migrations must keep. */
+export function foreignKeyOf({ sql }: Pick<Columns[string], 'sql'>): string {
+  return `${sql.replace('.', '_')}_fkey`;
+}
+
 function selected(columns: Columns): string {
   return Object.entries(columns)
     .map(([field, { sql }]) => `${sql} as "${field}"`)

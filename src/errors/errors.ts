@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { Session, Transaction } from '../database/database';
 import { Ended, OutcomeUnknown } from '../database/deadline';
-import { type Failure, failureOf } from '../database/failures';
+import { type Failure, failureOf, violatedForeignKey } from '../database/failures';
 import { ERRORS, type ErrorCode, isErrorCode } from './codes';
 
 /** What is wrong with a value. */
@@ -188,16 +188,18 @@ export function unknownReference(path: string, what: string, id: bigint | string
   return new ProblemError('UNKNOWN_REFERENCE', message, [{ path, message }]);
 }
 
-/** Awaits a write, and converts the database failures listed in `errors` to errors for the caller. */
-export async function convertFailures<T>(
+/**
+ * Awaits a write, and converts the violation of a foreign key to an error for the caller.
+ * @param errors the errors by the name of the foreign key (`foreignKeyOf`). Other foreign keys are internal errors.
+ */
+export async function convertForeignKeys<T>(
   write: Promise<T>,
-  errors: { readonly [failure in Failure]?: () => ExpectedError },
+  errors: Readonly<Record<string, () => ExpectedError>>,
 ): Promise<T> {
   try {
     return await write;
   } catch (error) {
-    const failure = failureOf(error);
-    throw (failure && errors[failure]?.()) ?? error;
+    throw errors[violatedForeignKey(error) ?? '']?.() ?? error;
   }
 }
 

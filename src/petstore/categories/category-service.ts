@@ -3,8 +3,8 @@ import { COLUMNS } from '../../database/generated/columns';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { lockRow, newRow } from '../../database/writing';
-import { convertFailures, notFound, type Precondition, requireUnchanged } from '../../errors/errors';
+import { foreignKeyOf, lockRow, newRow } from '../../database/writing';
+import { convertForeignKeys, notFound, type Precondition, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
 import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
@@ -73,8 +73,8 @@ export class CategoryService {
       publishChange(tx, { topic: 'category', kind: 'DELETED', id, before: category });
       return category;
     });
-    return convertFailures(write, {
-      'foreign-key': () =>
+    return convertForeignKeys(write, {
+      [foreignKeyOf(COLUMNS.pets.categoryId)]: () =>
         new PetstoreError('CATEGORY_NOT_EMPTY', `Category ${id} still has pets; move or delete them first.`),
     });
   }

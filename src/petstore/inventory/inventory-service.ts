@@ -1,12 +1,13 @@
 import type { Session, Transaction } from '../../database/database';
 import type { Inventory } from '../../database/generated/client';
+import { COLUMNS } from '../../database/generated/columns';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { lockRow } from '../../database/writing';
+import { foreignKeyOf, lockRow } from '../../database/writing';
 import {
   badInput,
-  convertFailures,
+  convertForeignKeys,
   type Fault,
   notFound,
   type Precondition,
@@ -64,7 +65,7 @@ export class InventoryService {
       publishChange(tx, { topic: 'inventory', kind: isNew ? 'CREATED' : 'UPDATED', id: petId });
       return readItem(tx, petId, selection);
     });
-    return convertFailures(write, { 'foreign-key': () => notFound('Pet', petId) });
+    return convertForeignKeys(write, { [foreignKeyOf(COLUMNS.inventory.petId)]: () => notFound('Pet', petId) });
   }
 
   /**

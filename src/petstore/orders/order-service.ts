@@ -4,8 +4,14 @@ import { COLUMNS } from '../../database/generated/columns';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { lockRow, lockRows, newRow } from '../../database/writing';
-import { convertFailures, notFound, type Precondition, requireUnchanged, unknownReference } from '../../errors/errors';
+import { foreignKeyOf, lockRow, lockRows, newRow } from '../../database/writing';
+import {
+  convertForeignKeys,
+  notFound,
+  type Precondition,
+  requireUnchanged,
+  unknownReference,
+} from '../../errors/errors';
 import { MAX_INT32 } from '../../errors/inputs';
 import { checkInput } from '../../graphql/bounds';
 import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
@@ -69,7 +75,7 @@ export class OrderService {
   ): Promise<OrderRow> {
     const { petId = null, quantity = null, shipDate = null, complete } = checkInput(NewOrder, input);
     const order = { petId, quantity, shipDate, complete: complete ?? false, owner };
-    const placed = await convertFailures(insertOrder(session, order, selection), unknownPet(petId));
+    const placed = await convertForeignKeys(insertOrder(session, order, selection), unknownPet(petId));
     if (!placed) throw insufficientStock(order, await stockBelow(session, order));
     const { reserved: ___, ...row } = placed;
     return { ...row, ...order };
@@ -108,7 +114,7 @@ export class OrderService {
       publishChange(tx, { topic: 'order', kind: 'UPDATED', id, owner: order.owner, before });
       return withVersion<OrderRow>(tx, ORDERS, updated, selection);
     });
-    return convertFailures(write, unknownPet(data.petId));
+    return convertForeignKeys(write, unknownPet(data.petId));
   }
 
   /**
@@ -155,7 +161,8 @@ async function lockOrder(tx: Transaction, id: bigint, precondition: Precondition
 }
 
 function unknownPet(petId: bigint | null | undefined) {
-  return petId == null ? {} : { 'foreign-key': () => unknownReference('input.petId', 'Pet', petId) };
+  if (petId == null) return {};
+  return { [foreignKeyOf(COLUMNS.orders.petId)]: () => unknownReference('input.petId', 'Pet', petId) };
 }
 
 /**

@@ -4,8 +4,14 @@ import { COLUMNS } from '../../database/generated/columns';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { lockRow, newRow } from '../../database/writing';
-import { convertFailures, notFound, type Precondition, requireUnchanged, unknownReference } from '../../errors/errors';
+import { foreignKeyOf, lockRow, newRow } from '../../database/writing';
+import {
+  convertForeignKeys,
+  notFound,
+  type Precondition,
+  requireUnchanged,
+  unknownReference,
+} from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
 import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
@@ -48,7 +54,7 @@ export class PetService {
   async create(session: Session, input: NewPet, selection?: FieldSelection): Promise<PetRow> {
     const { name, status, categoryId } = checkInput(NewPet, input);
     const write = insertPet(session, { name, status: status ?? 'available', categoryId }, selection);
-    return convertFailures(write, unknownCategory(categoryId));
+    return convertForeignKeys(write, unknownCategory(categoryId));
   }
 
   /**
@@ -73,7 +79,7 @@ export class PetService {
       publishChange(tx, { topic: 'pet', kind: 'UPDATED', id, before });
       return withVersion<PetRow>(tx, PETS, updated, selection);
     });
-    return convertFailures(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
+    return convertForeignKeys(write, data.categoryId === undefined ? {} : unknownCategory(data.categoryId));
   }
 
   /**
@@ -95,8 +101,9 @@ export class PetService {
       }
       return last;
     });
-    return convertFailures(write, {
-      'foreign-key': () => new PetstoreError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
+    return convertForeignKeys(write, {
+      [foreignKeyOf(COLUMNS.orders.petId)]: () =>
+        new PetstoreError('PET_HAS_ORDERS', `Pet ${id} still has orders; cancel them first.`),
     });
   }
 }
@@ -107,7 +114,7 @@ export async function withCategory(session: Session, pet: PetRow): Promise<PetRo
 }
 
 function unknownCategory(id: bigint) {
-  return { 'foreign-key': () => unknownReference('input.categoryId', 'Category', id) };
+  return { [foreignKeyOf(COLUMNS.pets.categoryId)]: () => unknownReference('input.categoryId', 'Category', id) };
 }
 
 /** Inserts a pet. The foreign key is violated if the category does not exist. */
