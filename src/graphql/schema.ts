@@ -16,6 +16,7 @@ import type { ChangeEvent, EventFilter } from '../events/hub';
 import { type Topics, tablesOf } from '../events/topics';
 import { type EventAudience, visibleEvents } from './changes';
 import { resolveDeclaredFields } from './declared-fields';
+import { middlewareFaults, rejectAuthorized } from './decorator-faults';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
 import { withTopics } from './event-enums';
@@ -48,6 +49,7 @@ type Constructor = new (...services: never[]) => object;
  */
 export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const { description, resolvers, idForms, errors, topics, subscribe } = parts;
+  rejectAuthorized();
   const tables = tablesOf(topics);
   const instances = new Map(resolvers.map((resolver) => [resolver.constructor as Constructor, resolver]));
   const build = (classes: NonEmptyArray<Constructor>, skipCheck = false) =>
@@ -79,11 +81,12 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
 }
 
 /**
- * Checks that the tables and topics match the schema. A mismatch would cause internal errors in requests.
- * @throws Error that lists all mismatches.
+ * Checks that the tables and topics match the schema, and that type-graphql runs all decorators. A mismatch would cause
+ * internal errors in requests.
+ * @throws Error that lists all faults.
  */
 function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): void {
-  const faults = tables.flatMap((table) => tableFaults(schema, table));
+  const faults = [...tables.flatMap((table) => tableFaults(schema, table)), ...middlewareFaults(schema)];
   const byType = new Map(tables.map((table) => [table.type, table]));
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     for (const field of Object.values(type.getFields())) {
