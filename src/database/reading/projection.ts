@@ -26,7 +26,8 @@ export function projectionOf<Row>(
   values: Values,
   ...needed: readonly string[]
 ): Projection {
-  const key = `${table.name} ${values.visibilityKind} ${needed.join(' ')}`;
+  // Two types may be over one table, with other columns or another owner.
+  const key = `${table.type} ${values.visibilityKind} ${needed.join(' ')}`;
   let known = projections.get(selection);
   if (!known) {
     known = new Map();
