@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/database/open';
 import { createDatabase, TEST_DATABASE_URL } from '../helper/database';
 import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { CAN_START_POSTGRES, PostgresServer } from '../helper/postgres-server';
+import { until } from '../helper/until';
 import { ask } from '../http/client';
 
 const onPostgres = TEST_DATABASE_URL ? describe : describe.skip;
@@ -92,7 +93,13 @@ onPostgres('while the gateway runs,', () => {
   let home: Awaited<ReturnType<typeof createDatabase>>;
   let gateway: Gateway;
   let direct: Client;
+  /** The connections that the gateway has opened. */
+  let opened: Client[];
+  /** The number of calls of {@link sendAll}. */
+  let rounds: number;
   beforeEach(async () => {
+    opened = jest.spyOn(Client.prototype, 'connect').mock.contexts as Client[];
+    rounds = 0;
     home = await createDatabase();
     gateway = await startGateway({}, Date.now, home);
     direct = new Client({ connectionString: home.url });
@@ -101,6 +108,7 @@ onPostgres('while the gateway runs,', () => {
     await ask(gateway, 'POST /pets', { body: { name: 'Rex', categoryId: 1 } });
   });
   afterEach(async () => {
+    jest.restoreAllMocks();
     await direct.end();
     await gateway.close();
   });
@@ -115,25 +123,57 @@ onPostgres('while the gateway runs,', () => {
     'mutation { updatePet(id: 1, input: { status: sold }) { name } }',
     'mutation { updateCategory(id: 1, input: { name: "Cats" }) { name } }',
     'mutation { createPet(input: { name: "Bello", categoryId: 1 }) { name } }',
+    'mutation { placeOrder(input: { petId: 1, quantity: 1 }) { id } }',
+    'mutation { setInventory(petId: 1, input: { quantity: 1000 }) { quantity } }',
   ];
   const statusOf = async (on: string) => {
     const { status, error } = await ask(gateway, on, { headers: { 'x-api-key': ADMIN_KEY } });
     return error?.status ?? status;
   };
 
-  test('a change of the type of a column fails no request, although each connection has prepared statements', async () => {
-    const all = [...READS, ...WRITES];
-    for (let round = 0; round < 3; round++) await Promise.all(all.flatMap((on) => [on, on, on]).map(statusOf));
-    for (const type of ['varchar(300)', 'text']) {
-      await direct.query(`alter table pets alter column name type ${type}`);
-      await direct.query(`alter table categories alter column name type ${type}`);
-      const statuses = await Promise.all(all.flatMap((on) => [on, on, on]).map(statusOf));
-      for (const on of all) statuses.push(await statusOf(on));
-      expect(new Set(statuses)).toEqual(new Set([200]));
+  /** Each operation is sent this often at once. */
+  const AT_ONCE = 3;
+  /** Sends all operations, and creations with idempotency keys. @returns the statuses of the responses. */
+  async function sendAll(): Promise<Set<number>> {
+    rounds++;
+    const sent = Array.from({ length: AT_ONCE }, async (_, index) => {
+      const name = `Once ${rounds} ${index}`;
+      const headers = { 'x-api-key': ADMIN_KEY, 'idempotency-key': `once-${rounds}-${index}` };
+      const created = ask(gateway, 'POST /pets', { body: { name, categoryId: 1 }, headers });
+      return [...(await Promise.all([...READS, ...WRITES].map(statusOf))), (await created).status];
+    });
+    return new Set((await Promise.all(sent)).flat());
+  }
+  const SERVED = new Set([200, 201]);
+
+  /** Expects one order and one pet for each request that creates one. */
+  async function expectEachWriteOnce(): Promise<void> {
+    const count = async (rows: string) => (await direct.query(`select count(*)::int as n from ${rows}`)).rows[0].n;
+    expect(await count('orders')).toBe(rounds * AT_ONCE);
+    expect(await count("pets where name like 'Once%'")).toBe(rounds * AT_ONCE);
+  }
+
+  test('a change of the type of a column fails no request and repeats no write, although each connection has prepared statements', async () => {
+    for (let round = 0; round < 3; round++) await sendAll();
+    for (const type of ['varchar(20000)', 'text']) {
+      for (const column of ['pets.name', 'categories.name', 'orders.owner', 'events.actor', 'idempotency_keys.answer'])
+        await direct.query(`alter table ${column.replace('.', ' alter column ')} type ${type}`);
+      expect(await sendAll()).toEqual(SERVED);
+      expect(await sendAll()).toEqual(SERVED);
     }
+    await expectEachWriteOnce();
   });
 
-  test('prepared statements that a pooler or an administrator has dropped fail no request', async () => {
+  test('prepared statements that all connections have lost fail no request and repeat no write', async () => {
+    for (let round = 0; round < 3; round++) await sendAll();
+    const lost = await Promise.allSettled(opened.map((client) => client.query('deallocate all')));
+    expect(lost.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(5);
+    expect(await sendAll()).toEqual(SERVED);
+    expect(await statusOf('GET /readyz')).toBe(200);
+    await expectEachWriteOnce();
+  });
+
+  test('connections that an administrator has closed cause no internal error', async () => {
     for (let round = 0; round < 2; round++) for (const on of [...READS, ...WRITES]) await statusOf(on);
     await direct.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
@@ -143,23 +183,29 @@ onPostgres('while the gateway runs,', () => {
     expect(statuses.filter((status) => status === 500)).toEqual([]);
   });
 
+  const PET_FAILS = ['GET /pets/1', ...WRITES.filter((on) => on.includes('Pet'))];
   test.each([
-    ['a missing table', 'alter table pets rename to pets_away', 'alter table pets_away rename to pets', '42P01'],
-    ['a missing column', 'alter table pets rename name to title', 'alter table pets rename title to name', undefined],
-  ])('%s is an outage: 503, and not ready', async (_what, break_, repair, code) => {
+    ['table', 'alter table pets rename to away', 'alter table away rename to pets', '42P01', PET_FAILS],
+    ['column', 'alter table pets rename name to title', 'alter table pets rename title to name', '42703', PET_FAILS],
+    [
+      'column of events',
+      'alter table events rename actor to who',
+      'alter table events rename who to actor',
+      '42703',
+      WRITES,
+    ],
+  ])('a missing %s is an outage: 503, and not ready', async (_what, break_, repair, code, fails) => {
     const ready = async () => (await ask(gateway, 'GET /readyz')).error;
     expect(await ready()).toBeUndefined();
     await direct.query(break_);
     try {
-      expect(await statusOf('GET /pets/1')).toBe(503);
-      expect(await statusOf(WRITES[0] as string)).toBe(503);
-      if (code) {
-        await new Promise((resolve) => setTimeout(resolve, 600));
-        expect((await ready())?.message).toBe(`Not ready: the database rejects statements (SQLSTATE ${code}).`);
-      }
+      for (const on of fails) expect([on, await statusOf(on)]).toEqual([on, 503]);
+      await until(async () => (await ready()) !== undefined, 2);
+      expect((await ready())?.message).toBe(`Not ready: the database rejects statements (SQLSTATE ${code}).`);
     } finally {
       await direct.query(repair);
     }
-    expect(await statusOf('GET /pets/1')).toBe(200);
+    for (const on of ['GET /pets/1', ...WRITES]) expect([on, await statusOf(on)]).toEqual([on, 200]);
+    await until(async () => (await ready()) === undefined, 2);
   });
 });

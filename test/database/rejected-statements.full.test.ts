@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import { openDatabase } from '../../src/database/open';
 import { type Gateway, startGatewayOn } from '../helper/gateway';
 import { CAN_START_POSTGRES, PostgresServer } from '../helper/postgres-server';
@@ -63,6 +64,63 @@ onOwnServer('the role of DATABASE_URL', () => {
     await server.query('drop database empty with (force)');
   });
 
+  describe('with a new database', () => {
+    let admin: Client;
+    beforeEach(async () => {
+      await server.query('create database empty');
+      admin = await server.connect(urlOf('postgres', 'empty'));
+      await admin.query('grant create on schema public to shop');
+    });
+    afterEach(async () => {
+      await admin.end();
+      await server.query('drop database empty with (force)');
+    });
+
+    const open = () => openDatabase({ url: urlOf('shop', 'empty'), directory: '' });
+    async function expectServed(): Promise<void> {
+      const gateway = await startGatewayOn(urlOf('shop', 'empty'));
+      for (const on of [READ, '{ pets(filter: { name: "rex" }) { totalCount } }'])
+        expect([on, await statusOf(gateway, on)]).toEqual([on, 200]);
+      await gateway.close();
+    }
+
+    test('is served after an administrator has created the extension', async () => {
+      await expect(open()).rejects.toThrow(
+        / permission denied to create extension "pg_trgm"\. .*CREATE EXTENSION pg_trgm/,
+      );
+      await admin.query('create extension pg_trgm');
+      await expectServed();
+    });
+
+    test('is served after the schema of the extension was added to search_path, which the line of the start names', async () => {
+      await admin.query('create schema extensions; create extension pg_trgm schema extensions');
+      await admin.query('grant usage on schema extensions to shop');
+      await expect(open()).rejects.toThrow(
+        /: Migration \S+ failed: operator class "\S*gin_trgm_ops" does not exist .*add the schema of the extension pg_trgm to the role's search_path\.$/,
+      );
+      await admin.query('alter role shop in database empty set search_path to public, extensions');
+      await expectServed();
+    });
+
+    test('is served after a start whose migration an administrator has cancelled', async () => {
+      await admin.query('create extension pg_trgm');
+      // A table of the same name, which is not committed, makes the migration wait.
+      await admin.query('begin; create table categories ()');
+      const opening = open();
+      const failure = expect(opening).rejects.toThrow(
+        /: Migration \S+ failed: canceling statement due to user request\. The statement was cancelled\. Start again\.$/,
+      );
+      const cancel = () =>
+        server.query(
+          "select pg_cancel_backend(pid) as yes from pg_stat_activity where datname = 'empty' and wait_event_type = 'Lock'",
+        );
+      await until(async () => (await cancel()).length > 0);
+      await failure;
+      await admin.query('rollback');
+      await expectServed();
+    });
+  });
+
   describe('that owns no table, but has the documented rights,', () => {
     let gateway: Gateway;
     beforeAll(async () => {
@@ -100,6 +158,31 @@ onOwnServer('the role of DATABASE_URL', () => {
       }
       await until(async () => (await fault(gateway)) === undefined);
       for (const on of [READ, CREATE, UPDATE, ORDER]) expect([on, await statusOf(gateway, on)]).toEqual([on, 200]);
+    });
+
+    test('may have its rights column by column, and is not ready while it lacks one of them', async () => {
+      const columns = ['name', 'id, status, category_id, created_at, updated_at'];
+      await server.query('revoke select, insert, update on pets from shop');
+      for (const each of columns)
+        await server.query(`grant select (${each}), insert (${each}), update (${each}) on pets to shop`);
+      try {
+        await until(async () => (await fault(gateway)) === undefined);
+        for (const on of [READ, CREATE, UPDATE, ORDER]) expect([on, await statusOf(gateway, on)]).toEqual([on, 200]);
+        for (const [right, fails] of [
+          ['select', READ],
+          ['insert', CREATE],
+          ['update', 'mutation { updatePet(id: 1, input: { name: "Max" }) { name } }'],
+        ] as const) {
+          await server.query(`revoke ${right} (name) on pets from shop`);
+          expect([right, await statusOf(gateway, fails)]).toEqual([right, 503]);
+          await until(async () => (await fault(gateway)) !== undefined);
+          expect(await fault(gateway)).toBe('Not ready: the database rejects statements (SQLSTATE 42501).');
+          await server.query(`grant ${right} (name) on pets to shop`);
+          await until(async () => (await fault(gateway)) === undefined);
+        }
+      } finally {
+        await server.query('grant select, insert, update on pets to shop');
+      }
     });
   });
 });

@@ -40,16 +40,24 @@ const IDLE_MS = 30_000;
 /** Selects one row. Its column `yes` is true if the server accepts writes. */
 export const TAKES_WRITES = "select current_setting('transaction_read_only') = 'off' as yes";
 
+/** All columns of the tables, as `table.column`. */
+const COLUMN_NAMES = Object.values(COLUMNS).flatMap((table) => Object.values(table).map(({ sql }) => sql));
+
 /**
- * Fails if the server rejects the gateway's statements: with 54000 if its transaction ids are used up, with 42P01 if a table is
- * missing, and with 42501 if the role lacks a right.
+ * Fails if the server rejects the gateway's statements: with 54000 if its transaction ids are used up, with 42P01 or 42703 if
+ * a table or column is missing, and with 42501 if the role lacks a right. A right may be granted column by column.
  */
 const REJECTS_NOTHING = `do $$ declare lacking text; begin
   perform pg_current_xact_id() where current_setting('transaction_read_only') = 'off';
-  with tables as (select name, name::regclass as id from unnest('{${Object.keys(COLUMNS).join()}}'::text[]) name)
+  with columns as (
+    select split_part(name, '.', 1)::regclass as id, split_part(name, '.', 2) as name
+      from unnest('{${COLUMN_NAMES.join()}}'::text[]) name
+  ), tables as (select distinct id from columns)
   select into lacking string_agg(missing, ', ') from (
-    select needed || ' on ' || name from tables, unnest('{select,insert,update,delete}'::text[]) needed
-      where not has_table_privilege(id, needed)
+    select needed || ' on ' || id || '.' || name from columns, unnest('{select,insert,update}'::text[]) needed
+      where not has_column_privilege(id, name, needed)
+    union all
+    select 'delete on ' || id from tables where not has_table_privilege(id, 'delete')
     union all
     select 'usage on ' || sequence.relname from tables
       join pg_depend depend on depend.refobjid = tables.id and depend.deptype in ('a', 'i')
