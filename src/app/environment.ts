@@ -1,11 +1,12 @@
 import { lstatSync, readFileSync } from 'node:fs';
+import { LIBPQ_VARIABLES } from '../database/postgres/connection-string';
 import { SETTING_NAMES } from './config';
 import { EnvFileError, parseEnvFile } from './env-file';
 
 const FILE = '.env';
 
-/** Settings, also those that only the command-line tools read. */
-const KNOWN = [...SETTING_NAMES, 'PETSTORE_URL', 'PETSTORE_API_KEY'];
+/** Settings, also those that only the command-line tools or node-postgres read. */
+const KNOWN = [...SETTING_NAMES, 'PETSTORE_URL', 'PETSTORE_API_KEY', ...LIBPQ_VARIABLES];
 
 /** The variable of workers with the pid of the primary process that forked them. */
 export const PRIMARY_PID = 'PETSTORE_PRIMARY_PID';

@@ -1,5 +1,7 @@
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { ConfigError, readConfig } from '../../src/app/config';
+import { PROJECT } from '../helper/command';
 
 test('the default settings have the documented values', () => {
   expect(readConfig({})).toEqual({
@@ -163,4 +165,11 @@ test.each<Record<string, string>>([
   { TRUSTED_DOCUMENTS: '/list.json', TRUSTED_DOCUMENTS_ONLY: 'true' },
 ])('the settings %j are accepted', (environment) => {
   expect(() => readConfig(environment)).not.toThrow();
+});
+
+test('DATABASE_URL in compose.yaml has no password, and nothing that would need an encoding', () => {
+  const compose = readFileSync(join(PROJECT, 'compose.yaml'), 'utf8');
+  const [, url = ''] = /DATABASE_URL: (.*)$/m.exec(compose) ?? [];
+  expect(new URL(url)).toMatchObject({ protocol: 'postgresql:', username: 'petstore', password: '' });
+  expect(url).not.toContain('$');
 });

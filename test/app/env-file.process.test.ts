@@ -65,6 +65,11 @@ test.each([
     'DATABASE-URL=x',
     'line 1: DATABASE-URL is not a setting. Rename it to DATABASE_URL, or remove the line.',
   ],
+  [
+    'a character of a variable of libpq too few',
+    'PGPASWORD=secret',
+    'line 1: PGPASWORD is not a setting. Rename it to PGPASSWORD, or remove the line.',
+  ],
   ['swapped characters', 'PROT=4000', 'line 1: PROT is not a setting. Rename it to PORT, or remove the line.'],
   [
     'lower case',
@@ -102,6 +107,11 @@ test('names in .env that are not settings are reported, and the environment take
     '.env sets COMPOSE_FILE, which is not a setting (docs/configuration.md).',
     IS_READ,
   ]);
+});
+
+test('variables of libpq in .env take effect, and are not reported', async () => {
+  const content = 'PGPASSWORD=x\nPGUSER=x\nDATABASE_URL=postgresql://db/shop\nPGSSLMODE=on\n';
+  expect(await failedStart(content)).toMatch(/^DATABASE_URL must have sslmode=\S+ or [^\n]*, not "on"$/);
 });
 
 test('a copy of .env.example is a valid .env', async () => {

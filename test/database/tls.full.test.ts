@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { readConfig } from '../../src/app/config';
 import { Deadline, Ended } from '../../src/database/deadline';
 import { openDatabase } from '../../src/database/open';
 import { parseConnectionString } from '../../src/database/postgres/connection-string';
@@ -58,6 +59,11 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
     ['sslmode=require and no CA certificate', '127.0.0.1', 'sslmode=require'],
   ])('accepts a connection with %s', async (_what, host, parameters) => {
     expect(await open(over(host, `petstore:${PASSWORD}`, parameters))).toBe(true);
+  });
+
+  test('accepts a connection with PGSSLMODE=require, which the URL does not have', async () => {
+    const url = over('127.0.0.1', `petstore:${PASSWORD}`, '').replace(/\?$/, '');
+    expect(await open(readConfig({ DATABASE_URL: url, PGSSLMODE: 'require' }).DATABASE_URL ?? '')).toBe(true);
   });
 
   test('accepts a client certificate instead of a password', async () => {

@@ -58,6 +58,16 @@ const TLS_VARIABLES = {
   sslkey: 'PGSSLKEY',
 };
 
+/** libpq's variables that take effect if DATABASE_URL does not have the parameter. */
+export const LIBPQ_VARIABLES: readonly string[] = [
+  'PGUSER',
+  'PGPASSWORD',
+  'PGDATABASE',
+  'PGOPTIONS',
+  'PGSSLNEGOTIATION',
+  ...Object.values(TLS_VARIABLES),
+];
+
 /** Adds the variables for TLS as parameters, unless the URL has these parameters. */
 export function withTlsVariables(text: string, environment: Readonly<Record<string, string | undefined>>): string {
   const [, query = ''] = text.split('?', 2);
