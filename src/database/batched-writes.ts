@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { BatchStatement, Requester, Statement } from './database';
+import { type BatchStatement, type Requester, SERVICE } from './database';
 import { Deadline, Ended, OutcomeUnknown } from './deadline';
+import type { Engine } from './engine';
 import { failureOf } from './failures';
 import { checkPlaces } from './fair-semaphore';
 import { GRACE_MS, unconfirmed } from './settled';
@@ -17,14 +18,6 @@ const COMMON_FAILURES: ReadonlySet<unknown> = new Set(['unavailable', 'timeout',
 
 /** A batch belongs to no request, so its traces must not join those of the request that happens to start it. */
 const NO_REQUEST = new AsyncResource('BatchedWrites');
-
-/** The engine of the database. */
-interface Engine {
-  run<Result>(
-    requester: Requester,
-    bound: { readonly statement: Statement; readonly values: readonly unknown[]; readonly kind: 'write' },
-  ): Promise<Result[]>;
-}
 
 /** A row that a {@link BatchStatement} has written, with the fields that `single` returns. */
 interface WrittenRow {
@@ -83,7 +76,7 @@ export class BatchedWrites {
 
   /** @param places maximum number of rows that wait. @param limitMs time limit of a batch. */
   constructor(
-    private readonly engine: Engine,
+    private readonly engine: Pick<Engine, 'run'>,
     private readonly statement: BatchStatement,
     private readonly places: number,
     private readonly limitMs: number,
@@ -199,7 +192,7 @@ export class BatchedWrites {
     let results: Map<bigint, WrittenRow>;
     try {
       const bound = { statement: this.statement, values, kind: 'write' as const };
-      const written = await this.engine.run<WrittenRow>({ callerId: '', deadline: batch.deadline }, bound);
+      const written = await this.engine.run<WrittenRow>({ callerId: SERVICE, deadline: batch.deadline }, bound);
       results = new Map(written.map((result) => [result.ordinal, result]));
     } catch (error) {
       const isCommon =

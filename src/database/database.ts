@@ -26,9 +26,12 @@ export interface ChangePublisher<Published = Change> {
  */
 export type OnWritten<Row> = (rows: readonly Row[], changes: ChangePublisher<RecordedChange>) => void;
 
+/** The caller id of the service's own statements. */
+export const SERVICE = '';
+
 /** The caller and the deadline of statements. */
 export interface Requester {
-  /** The id of the caller. Connections are shared fairly among callers. */
+  /** The id of the caller, or {@link SERVICE}. Connections are shared fairly among callers. */
   readonly callerId: string;
   /** The client's address, if the caller is an end user. What the caller holds counts for the address too. */
   readonly address?: string;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { BatchedWrites } from '../../src/database/batched-writes';
 import type { BatchStatement, Requester } from '../../src/database/database';
 import { Deadline, Ended, OutcomeUnknown } from '../../src/database/deadline';
-import type { BoundStatement } from '../../src/database/gateway-database';
+import type { BoundStatement } from '../../src/database/engine';
 
 const SINGLE = { name: 'single', text: 'single' };
 const BATCH: BatchStatement = { name: 'batch', text: 'batch', single: SINGLE };

@@ -1,4 +1,4 @@
-import type { Engine } from '../../src/database/gateway-database';
+import type { Engine } from '../../src/database/engine';
 import { statement } from '../../src/database/statement';
 import { fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';

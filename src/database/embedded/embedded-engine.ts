@@ -1,9 +1,9 @@
 import { Query, type QueryConfig, type ResultBuilder } from 'pg';
 import { callInBatch } from '../batch';
-import type { PoolLoad, Requester } from '../database';
+import { type PoolLoad, type Requester, SERVICE } from '../database';
 import { Deadline } from '../deadline';
+import type { BoundStatement, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../engine';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../fair-semaphore';
-import type { BoundStatement, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
 import type { PoolBounds } from '../postgres/bounded-pool';
 import { TAKES_WRITES } from '../postgres/postgres-engine';
@@ -92,7 +92,7 @@ export class EmbeddedEngine implements Engine {
   }
 
   private ownRequester(ms = this.bounds.requestTimeoutMs): Requester {
-    return { callerId: '', deadline: new Deadline(ms) };
+    return { callerId: SERVICE, deadline: new Deadline(ms) };
   }
 
   /** Runs a statement outside of a transaction. @param succeeded called even if the caller has stopped waiting. */

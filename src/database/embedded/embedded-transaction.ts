@@ -2,7 +2,7 @@ import type { QueryConfig, ResultBuilder } from 'pg';
 import { callInBatch } from '../batch';
 import type { Statement } from '../database';
 import type { Deadline } from '../deadline';
-import type { OpenTransaction, TransactionEnd } from '../gateway-database';
+import type { OpenTransaction, TransactionEnd } from '../engine';
 import type { Prisma } from '../generated/client';
 import { exactDate } from '../postgres/prepared-query';
 import type { PrismaClientPool, ReusablePrismaClient } from '../postgres/prisma-client-pool';

@@ -1,5 +1,5 @@
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
-import type { Requester } from '../database';
+import { type Requester, SERVICE } from '../database';
 import { Deadline } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
@@ -81,7 +81,7 @@ export class BoundedPool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | undefined {
-    const taken = this.take({ callerId: '', deadline: new Deadline(this.bounds.requestTimeoutMs) });
+    const taken = this.take({ callerId: SERVICE, deadline: new Deadline(this.bounds.requestTimeoutMs) });
     if (!callback) return taken;
     taken.then(
       (client) => callback(undefined, client, client.release),

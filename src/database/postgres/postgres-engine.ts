@@ -1,9 +1,9 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import type { PoolLoad, Requester, Statement } from '../database';
+import type { BoundStatement, Engine, OpenTransaction, TransactionEnd } from '../engine';
 import { failureOf } from '../failures';
 import { connectionsOfOneCaller } from '../fair-semaphore';
-import type { BoundStatement, Engine, OpenTransaction, TransactionEnd } from '../gateway-database';
 import { PrismaClient } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
 import { retrying } from '../retries';

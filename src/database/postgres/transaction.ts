@@ -1,8 +1,8 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Statement } from '../database';
 import type { Deadline } from '../deadline';
+import type { OpenTransaction, TransactionEnd } from '../engine';
 import { failureOf, leavesUnclear } from '../failures';
-import type { OpenTransaction, TransactionEnd } from '../gateway-database';
 import type { Prisma } from '../generated/client';
 import type { EventRow } from '../recorded-write';
 import { BEGIN } from '../session-settings';
