@@ -68,7 +68,7 @@ const TABLE = {
   FORBIDDEN: {
     status: 403,
     why: 'The caller lacks the scope that the operation requires.',
-    fix: 'Use a key or token with this scope. If a GraphQL error has a `path`, only this field has not run; without one, no part of the operation has run.',
+    fix: 'Use a key or token with this scope. You can use the same idempotency key. If a GraphQL error has a `path`, only this field has not run; without one, no part of the operation has run.',
     message: 'This operation needs an API key with the scope WRITE; this key does not have it.',
   },
   QUERY_NOT_IN_SAFELIST: {

@@ -60,9 +60,13 @@ interface Answer {
 const MAX_BYTES = 1024 * 1024;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** Responses with these codes are not stored. The caller may correct the request, or wait, and retry with the same key. */
+/**
+ * Responses with these codes are not stored. The caller may correct the request, sign in with more scopes, or wait, and retry
+ * with the same key. A user keeps its id with a new token, so a stored `FORBIDDEN` would outlast the missing scope.
+ */
 const NOT_STORED: readonly string[] = [
   'BAD_USER_INPUT',
+  'FORBIDDEN',
   'PRECONDITION_FAILED',
   'SERVICE_UNAVAILABLE',
 ] satisfies ErrorCode[];

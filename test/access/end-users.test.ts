@@ -89,6 +89,24 @@ describe('a user', () => {
     expect((await ask(gateway, cancelled)).json.data).toEqual({ cancelOrder: { id } });
   });
 
+  test.each(['REST', 'GraphQL'])(
+    'that lacked WRITE repeats its request over %s with the same idempotency key and a token that has WRITE',
+    async (interfaceName) => {
+      const key = { 'idempotency-key': 'complete' };
+      const sub = `grows over ${interfaceName}`;
+      const send = async (claims: object) => {
+        const headers = { ...(await signIn({ sub, ...claims })), ...key };
+        if (interfaceName === 'GraphQL') return ask(gateway, order('complete: true'), { headers });
+        return ask(gateway, 'POST /store/orders', { headers, body: { complete: true } });
+      };
+      expect(await send({})).toMatchObject({ status: interfaceName === 'REST' ? 403 : 200, code: 'FORBIDDEN' });
+      const placed = await send({ roles: ['write'] });
+      expect([placed.status, placed.code]).toEqual([interfaceName === 'REST' ? 201 : 200, undefined]);
+      expect(placed.headers).not.toHaveProperty('idempotent-replayed');
+      expect(await send({ roles: ['write'] })).toMatchObject({ headers: { 'idempotent-replayed': 'true' } });
+    },
+  );
+
   test('with WRITE in the claim may do so', async () => {
     const headers = await signIn({ roles: ['write'] });
     expect((await ask(gateway, order('complete: true'), { headers })).json.data).toMatchObject({
