@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanPeriodically } from '../../src/database/cleaning';
 import { statement } from '../../src/database/statement';
 import { tryLock } from '../../src/database/writing';
+import { catalogueOf, NEW_KEY } from '../../src/errors/codes';
 import { deleteExpiredResponses } from '../../src/graphql/idempotency';
+import { PETSTORE_ERRORS } from '../../src/petstore/errors';
 import { fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { titled } from '../helper/titled';
@@ -150,6 +152,25 @@ test('equal keys of different callers are independent; a caller that has lost th
   expect(outcome(await send('POST /pets', RABBIT, 'k', one.headers))).toEqual([403, 'FORBIDDEN', false]);
 });
 
+describe('a rejection that is stored', () => {
+  test.each<[code: string, on: string, sent: unknown]>([
+    ['INSUFFICIENT_STOCK', 'POST /store/orders', { petId: 1, quantity: 4 }],
+    ['ORDER_COMPLETE', 'PATCH /store/orders/1', { quantity: 1 }],
+    ['CATEGORY_NOT_EMPTY', 'mutation { deleteCategory(id: 1) { id } }', {}],
+    ['PET_HAS_ORDERS', 'mutation { deletePet(id: 1) { id } }', {}],
+    ['UNKNOWN_REFERENCE', 'POST /pets', { name: 'Lost', categoryId: 99 }],
+    ['NOT_FOUND', 'PATCH /pets/99', { name: 'Nobody' }],
+  ])('is replayed, and its remedy names a new key: %s', async (code, on, sent) => {
+    if (code === 'ORDER_COMPLETE') await send('PATCH /store/orders/1', { complete: true });
+    const answers = [await send(on, sent, 'k'), await send(on, sent, 'k')];
+    expect(answers.map((answer) => [answer.code, isReplayed(answer)])).toEqual([
+      [code, false],
+      [code, true],
+    ]);
+    expect(catalogueOf(PETSTORE_ERRORS).get(code)?.fix).toContain(NEW_KEY);
+  });
+});
+
 describe('the response to a rejected or failed request is not stored', () => {
   test.each<[what: string, on: string, wrong: unknown, status: number, right: unknown]>([
     ['a body that is not JSON', 'POST /pets', '{', 400, RABBIT],
@@ -255,16 +276,23 @@ test('a mutation with several root fields is rejected if it has a key; without a
 });
 
 describe('while the first request with a key is running', () => {
-  test('other requests with the key are rejected or get the response of the first', async () => {
-    const order = () => send('POST /store/orders', { petId: 1, quantity: 1 }, 'k');
-    const answers = await Promise.all(Array.from({ length: 20 }, order));
-    const done = answers.filter(({ status }) => status === 201);
+  test.each<[on: string, sent: unknown, orders: number]>([
+    ['POST /store/orders', { petId: 1, quantity: 1 }, 2],
+    ['PATCH /store/orders/1', { quantity: 1 }, 1],
+    [PLACE, { input: { petId: 1, quantity: 1 } }, 2],
+  ])('other requests with the key are rejected or get the response of the first: %s', async (on, sent, orders) => {
+    const change = () => send(on, sent, 'k');
+    const answers = await Promise.all(Array.from({ length: 20 }, change));
+    const [done, rejected] = [answers.filter(({ code }) => !code), answers.filter(({ code }) => code)];
     expect(new Set(done.map(({ text }) => text)).size).toBe(1);
     expect(done.filter((each) => !isReplayed(each))).toHaveLength(1);
-    for (const each of answers.filter(({ status }) => status !== 201))
+    expect(rejected.length).toBeGreaterThan(0);
+    for (const each of rejected) {
       expect([...outcome(each), each.headers['retry-after']]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS', false, '1']);
-    expect(await count('orders')).toBe(2);
-    const last = await order();
+      if (on === PLACE) expect(each.error).toMatchObject({ retryAfter: 1 });
+    }
+    expect(await count('orders')).toBe(orders);
+    const last = await change();
     expect([last.text, isReplayed(last)]).toEqual([done[0]?.text, true]);
   });
 
