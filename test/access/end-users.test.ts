@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Tokens } from '../../src/access/tokens';
 import type { Gateway } from '../helper/gateway';
 import { socketClient } from '../helper/live';
 import { ask } from '../http/client';
@@ -169,6 +170,26 @@ describe('a token that is not accepted', () => {
     expect((await ask(gateway, 'GET /rate_limit', { headers: anonymous, from })).told.remaining).toBe(60);
     for (let i = 0; i < 5; i++) await ask(gateway, 'GET /pets', { headers: bearer('a.b.c'), from });
     expect((await ask(gateway, 'GET /rate_limit', { headers: anonymous, from })).told.remaining).toBe(55);
+  });
+
+  test('is looked up twice per second at a banned address if its key id is unknown; known users are served', async () => {
+    const from = '198.51.100.13';
+    const known = await signIn();
+    expect((await ask(gateway, 'GET /pets', { headers: known, from })).status).toBe(200);
+    const anonymous = { 'x-api-key': undefined };
+    for (let i = 0; i < 81; i++) await ask(gateway, 'GET /nowhere', { headers: anonymous, from });
+    expect((await ask(gateway, 'GET /pets', { headers: anonymous, from })).code).toBe('KEY_BANNED');
+    const sign = (_: unknown, i: number) => provider.sign({ sub: `stranger ${i}` }, { kid: `invented ${i}` });
+    const tokens = await Promise.all(Array.from({ length: 50 }, sign));
+    const verify = jest.spyOn(Tokens.prototype, 'verify');
+    const send = (token: string) => ask(gateway, 'GET /pets', { headers: bearer(token), from });
+    const answers = await Promise.all(tokens.map(send));
+    expect(verify).toHaveBeenCalledTimes(2);
+    verify.mockRestore();
+    const rejected = answers.filter(({ code }) => code === 'RATE_LIMITED');
+    expect(rejected).toHaveLength(48);
+    for (const { status, told } of rejected) expect([status, told.retryAfter]).toEqual([429, 1]);
+    expect((await ask(gateway, 'GET /pets', { headers: known, from })).status).toBe(200);
   });
 
   test('gets 503 with Retry-After if the signing keys are out of reach', async () => {

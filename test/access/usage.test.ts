@@ -1,5 +1,7 @@
 import type { UsageDay } from '../../src/access/usage-service';
+import { Limiter } from '../../src/rate-limit/limiter';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
+import { socketClient } from '../helper/live';
 import { StatementLog } from '../helper/statements';
 
 const DAY = 86_400_000;
@@ -157,6 +159,42 @@ describe('usage is shown', () => {
     const byId = new Map(apiKeys.nodes.map(({ id, usage }) => [id, usage[0]?.requests]));
     expect(keys.map(({ id }) => byId.get(id))).toEqual([1, 2, 3]);
     expect(log.texts.filter((text) => /from usage_days/.test(text))).toHaveLength(1);
+  });
+
+  const aliases = (count: number) =>
+    Array.from({ length: count }, (_, i) => `u${i}: usage(days: ${1 + (i % 3)}) { date }`).join(' ');
+  const readsIn = ({ texts }: StatementLog) => texts.filter((text) => /from usage_days/.test(text)).length;
+
+  test('under many aliases with a single statement; an operation with too many aliases is rejected without one', async () => {
+    const { headers } = await createKey(1000);
+    const log = StatementLog.of(gateway.database);
+    const { data, errors } = await gateway.graphql(`{ viewer { ${aliases(200)} } }`, {}, headers);
+    expect([errors, readsIn(log)]).toEqual([[], 1]);
+    expect([data.viewer?.u0?.length, data.viewer?.u199?.length]).toEqual([1, 2]);
+    const { status, errors: rejections } = await gateway.graphql(`{ viewer { ${aliases(400)} } }`, {}, headers);
+    expect([status, rejections[0]?.extensions?.code, readsIn(log)]).toEqual([400, 'OPERATION_TOO_COMPLEX', 1]);
+    log.stop();
+  });
+
+  test('under many aliases over WebSocket with a single statement', async () => {
+    const { headers } = await createKey(1000);
+    const client = socketClient(await gateway.listen(), headers);
+    const log = StatementLog.of(gateway.database);
+    const { answers } = await client.subscribe(`{ viewer { apiKey { ${aliases(200)} } } }`).untilOver();
+    log.stop();
+    client.close();
+    expect([answers[0]?.errors, answers[0]?.data?.viewer?.apiKey?.u2?.length]).toEqual([undefined, 3]);
+    expect(readsIn(log)).toBe(1);
+  });
+
+  test('with the limits of each key, which are read once although they have many aliases', async () => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => gateway.createKey({ name: 'aliases' })));
+    const peek = jest.spyOn(Limiter.prototype, 'peek');
+    const limits = Array.from({ length: 100 }, (_, i) => `r${i}: rateLimit { cost }`).join(' ');
+    await gateway.data(`{ apiKeys(first: 20, search: "aliases") { nodes { id ${limits} } } }`);
+    const read = peek.mock.calls.map(([{ id }]) => id);
+    peek.mockRestore();
+    for (const { id } of keys) expect(read.filter((each) => each === id)).toHaveLength(1);
   });
 
   test('to admins for all anonymous callers together, but not to anonymous callers themselves', async () => {

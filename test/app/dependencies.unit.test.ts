@@ -124,6 +124,12 @@ test.each([
   expect(locked.filter(([, { resolved }]) => resolved)).toEqual([]);
 });
 
+test('the image is built without install scripts', () => {
+  const commands = read('Dockerfile').match(/\bnpm (ci|install|uninstall|update|rebuild)\b.*$/gm) ?? [];
+  expect(commands.length).toBeGreaterThan(1);
+  expect(commands.filter((command) => !command.includes(' --ignore-scripts'))).toEqual([]);
+});
+
 test('no package may run an install script', () => {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(read('package-lock.json'));
   const wanting = Object.entries(packages)

@@ -5,6 +5,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { Documents } from '../../src/graphql/documents';
+import { RequestsInProgress } from '../../src/http/requests-in-progress';
 import { type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { responsesIn } from '../helper/messages';
 import { until } from '../helper/until';
@@ -25,8 +26,8 @@ afterAll(() => gateway.close());
 const sockets: Socket[] = [];
 
 /** Sends bytes, and collects what comes back. */
-function send(text: string) {
-  const socket = connect(Number(url.port), url.hostname).setEncoding('latin1');
+function send(text: string, port = Number(url.port)) {
+  const socket = connect(port, url.hostname).setEncoding('latin1');
   const connection = { socket, received: '', isClosed: false };
   socket
     .on('error', () => undefined)
@@ -200,6 +201,34 @@ describe('a connection that goes on sending rejected requests', () => {
     }
     expect(new Set(statuses(connection.received))).toEqual(new Set([429]));
     expect(Date.now() - started).toBeGreaterThan(2_000);
+  });
+
+  test('gets further rejections ever later over GraphQL too, for a caller without quota that accepts only JSON', async () => {
+    const { headers } = await spentKey();
+    const patient = await gateway.another({ BAN_AFTER: '1000' });
+    const { port } = new URL(await patient.listen());
+    const body = JSON.stringify({ query: '{ pets { totalCount } }' });
+    const fields = { ...headers, ...JSON_BODY, 'Content-Length': body.length, Accept: 'application/json' };
+    // Another instance has its own windows.
+    await ask(patient, 'GET /pets', { headers });
+    const connection = send('', Number(port));
+    const started = Date.now();
+    for (let i = 1; i <= 40; i++) {
+      connection.socket.write(head('POST /graphql HTTP/1.1', fields) + body);
+      await until(async () => statuses(connection.received).length === i);
+    }
+    expect(connection.received.match(/"code":"RATE_LIMITED"/g)).toHaveLength(40);
+    expect(Date.now() - started).toBeGreaterThan(2_000);
+    connection.socket.destroy();
+    await patient.close();
+  });
+
+  test('is closed after too many of them', async () => {
+    const { headers } = await bannedKey();
+    jest.spyOn(RequestsInProgress.prototype, 'paceRejection').mockReturnValue(Infinity);
+    const connection = send(request(headers));
+    await until(async () => connection.isClosed);
+    expect(statuses(connection.received)).toEqual([429]);
   });
 
   test('is closed if it pipelines them', async () => {

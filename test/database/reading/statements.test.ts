@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { statement } from '../../../src/database/statement';
 import { emptyDatabase } from '../../helper/database';
 import { type Gateway, startGateway } from '../../helper/gateway';
@@ -120,6 +121,33 @@ test('a column with several aliases is read from the database once', async () =>
   expect(texts[0]?.match(/pets\.name/g)).toHaveLength(1);
   expect(texts[0]?.match(/categories\.description/g)).toHaveLength(1);
   expect(data.pets?.nodes?.[0]).toMatchObject({ n0: 'Pet 1', n29: 'Pet 1', category: { a: 'Kind 2', b: 'Kind 2' } });
+});
+
+describe('the relations of a mutation under many aliases need at most twice the statements of one alias:', () => {
+  /** Runs a mutation. @returns the number of statements on the shop's tables, in transactions too. */
+  async function statementsOf(query: string, key?: string): Promise<number> {
+    const sent = jest.spyOn(pg.Client.prototype, 'query');
+    const { errors } = await gateway.graphql(query, {}, { 'idempotency-key': key });
+    const texts = (sent.mock.calls as unknown[][]).map(([config]) =>
+      typeof config === 'string' ? config : String((config as { text?: string }).text),
+    );
+    sent.mockRestore();
+    expect(errors).toEqual([]);
+    return texts.filter((text) => /\b(pets|categories|orders|inventory)\b/.test(text)).length;
+  }
+
+  test.each([
+    ['updatePet(id: 1, input: {})', 'category { id }', 800],
+    ['placeOrder(input: { petId: 1, quantity: 1 })', 'pet { category { id } }', 500],
+  ])('%s { %s }', async (field, relation, most) => {
+    const mutation = (aliases: number) =>
+      `mutation { ${field} { ${Array.from({ length: aliases }, (_, i) => `c${i}: ${relation}`).join(' ')} } }`;
+    for (const key of [undefined, field.slice(0, 5)]) {
+      const one = await statementsOf(mutation(1), key && `${key}-one`);
+      expect(one).toBeGreaterThan(0);
+      expect(await statementsOf(mutation(most), key && `${key}-most`)).toBeLessThanOrEqual(2 * one);
+    }
+  });
 });
 
 test.each([

@@ -115,6 +115,37 @@ describe('events for a greedy caller', () => {
     expect(performance.now() - started).toBeGreaterThan(1_000);
   }, 60_000);
 
+  test('share one allowance on several sockets and event streams, while writers and others do not wait', async () => {
+    const [mine, theirs] = [await gateway.createKey(), await gateway.createKey()];
+    const document = (n: number) =>
+      `subscription { orderChanged { orderId order { ${Array.from({ length: 110 }, (_, i) => `g${n}x${i}: quantity`).join(' ')} } } }`;
+    const connections = [
+      ...[socketClient(url, mine.headers), socketClient(url, mine.headers)].map((client) => [client, 20] as const),
+      [streamClient(url, mine.headers), 15] as const,
+    ];
+    let documents = 0;
+    const greedy = connections.flatMap(([client, count]) => {
+      open(client);
+      return Array.from({ length: count }, () => client.subscribe(document(documents++)));
+    });
+    const other = open(socketClient(url, theirs.headers)).subscribe('subscription { orderChanged { kind orderId } }');
+    await until(async () => (await running(gateway)) === greedy.length + 1);
+    const place = () =>
+      ask(gateway, 'mutation { placeOrder(input: { petId: 2, quantity: 1 }) { id } }', { headers: theirs.headers });
+    const placed: unknown[] = [];
+    const received = () => greedy.reduce((sum, { answers }) => sum + answers.length, 0);
+    const started = performance.now();
+    for (let i = 1; i <= EVENTS; i++) {
+      expect(await time(async () => placed.push((await place()).json.data?.placeOrder?.id))).toBeLessThan(1_000);
+      await other.until(i);
+    }
+    expect(other.said).toEqual(placed.map((id) => `CREATED ${id}`));
+    expect(received()).toBeLessThan(EVENTS * greedy.length * 0.9);
+    await until(async () => received() === EVENTS * greedy.length, 30);
+    // The events cost about 5 × 55 × 115, beyond an allowance of 10,000 a second.
+    expect(performance.now() - started).toBeGreaterThan(1_500);
+  }, 60_000);
+
   test('end with SERVICE_UNAVAILABLE if too many wait, and other subscribers get all of theirs', async () => {
     const { greedy, other } = await subscribe();
     for (let i = 0; i < 4; i++) await create(100);
