@@ -38,6 +38,8 @@ function open(localAddress = '127.0.0.1', port = Number(url.port)): { socket: So
 }
 
 const GET = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
+/** Headers that every response has, so that scripts of other origins can read it, and caches know its age. */
+const ALL = { 'access-control-allow-origin': '*', date: expect.stringMatching(/ GMT$/) };
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 describe('the server closes a connection', () => {
@@ -50,6 +52,21 @@ describe('the server closes a connection', () => {
     expect((await limitOf())['x-ratelimit-remaining']).toBe(before);
   });
 
+  test('on which no byte arrives, whoever ends it, without a ban, however many there are', async () => {
+    const strict = await gateway.another({ BAN_AFTER: '1', HEADERS_TIMEOUT_MS: '300', KEEP_ALIVE_TIMEOUT_MS: '300' });
+    const origin = await strict.listen();
+    const port = Number(new URL(origin).port);
+    const unused = Array.from({ length: 100 }, () => open('127.0.0.1', port));
+    const [closing, resetting] = [open('127.0.0.1', port), open('127.0.0.1', port)];
+    closing.socket.on('connect', () => closing.socket.end());
+    resetting.socket.on('connect', () => resetting.socket.resetAndDestroy());
+    const received = await Promise.all([...unused, closing, resetting].map(({ closed }) => closed));
+    expect(received.join('')).toBe('');
+    const { status, headers } = parseResponse(await exchange(origin, GET.replace('/livez', '/pets')));
+    expect([status, headers['x-ratelimit-remaining']]).toEqual([200, '59']);
+    await strict.close();
+  });
+
   test('whose request headers never end, even if the client keeps sending', async () => {
     const { socket, closed } = open();
     socket.write('GET /pets HTTP/1.1\r\nHost: localhost\r\n');
@@ -58,7 +75,7 @@ describe('the server closes a connection', () => {
     clearInterval(drip);
     expect(response).toMatchObject({
       status: 408,
-      headers: { connection: 'close', 'x-ratelimit-limit': '60' },
+      headers: { connection: 'close', 'x-ratelimit-limit': '60', ...ALL },
     });
     expect(JSON.parse(response.body)).toMatchObject({ code: 'REQUEST_TIMEOUT', status: 408 });
   });
@@ -71,7 +88,7 @@ describe('the server closes a connection', () => {
     const drip = setInterval(() => socket.write(' '), 50);
     const response = parseResponse(await closed);
     clearInterval(drip);
-    expect(response).toMatchObject({ status: 408, headers: { connection: 'close' } });
+    expect(response).toMatchObject({ status: 408, headers: { connection: 'close', ...ALL } });
   });
 
   test('that is idle after a response', async () => {

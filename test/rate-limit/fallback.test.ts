@@ -216,6 +216,18 @@ describe('a ban that Redis has reported', () => {
     expect(await limiter.rejectBanned(subject)).toBeUndefined();
   });
 
+  test('ends in time if the clock is set back by an hour', async () => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    // Redis has its own clock: 30 s of the ban are left.
+    const ban = { verdict: 'banned', bannedUntil: Date.now() + 30_000, retryAfterMs: 30_000 } as const;
+    jest.spyOn(redis, 'take').mockResolvedValue({ ...(await redis.peek(subject)), ...ban });
+    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    await take();
+    expect(await limiter.rejectBanned(subject)).toMatchObject(ban);
+    clock.mockReturnValue(ban.bannedUntil);
+    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+  });
+
   test('is over when its time has passed', async () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now + 1000 * BANS.banMaxSeconds + 1);
