@@ -47,7 +47,8 @@ export async function fill(url) {
 export async function fillDirectory(directory) {
   const { openDatabase } = await import('../../dist/database/open.js');
   const database = await openDatabase({ directory });
-  for (const text of [...ROWS.split(';'), 'analyze']) if (text.trim()) await database.write({ name: '', text }, []);
+  for (const text of [...ROWS.split(';'), 'analyze'])
+    if (text.trim()) await database.serviceSession().write({ name: '', text }, []);
   await database.close();
 }
 

@@ -110,7 +110,8 @@ export function listsOf() {
         isSearch: filters.name !== undefined,
         like: `pets: ${what}, by id, start`,
         times: PARENTS.length,
-        read: (database) => selectPages(database, tables.PETS, 'categoryId', PARENTS, pageOf(filters, 'ID', 10)),
+        read: (database) =>
+          selectPages(database.serviceSession(), tables.PETS, 'categoryId', PARENTS, pageOf(filters, 'ID', 10)),
       },
       {
         name: `20 categories, totals: ${what}`,
@@ -118,7 +119,7 @@ export function listsOf() {
         like: `pets: ${what}, total`,
         times: PARENTS.length,
         counts: async (database) => [
-          ...(await countRowsByParent(database, tables.PETS, 'categoryId', PARENTS, filters)).values(),
+          ...(await countRowsByParent(database.serviceSession(), tables.PETS, 'categoryId', PARENTS, filters)).values(),
         ],
       },
     ]),
@@ -134,7 +135,7 @@ function lists(name, table, filters) {
           name: `${name}: ${what}, by ${order.toLowerCase()}, ${place}`,
           isSearch: filter.name !== undefined,
           read: async (database) =>
-            selectPage(database, table, {
+            selectPage(database.serviceSession(), table, {
               ...pageOf(filter, order, 20),
               backward: place === 'end',
               after: await after(database),
@@ -145,7 +146,7 @@ function lists(name, table, filters) {
     {
       name: `${name}: ${what}, total`,
       isSearch: filter.name !== undefined,
-      counts: async (database) => [await countRows(database, table, filter)],
+      counts: async (database) => [await countRows(database.serviceSession(), table, filter)],
     },
   ]);
 }
@@ -159,13 +160,14 @@ async function boundOf(database, table, filters, order, place) {
   if (place !== 'middle' && place !== 'last page') return undefined;
   const { expression, field, keyOf } = table.orders[order];
   if (place === 'last page') {
-    const { rows } = await selectPage(database, table, { ...pageOf(filters, order, 10), backward: true });
+    const page = { ...pageOf(filters, order, 10), backward: true };
+    const { rows } = await selectPage(database.serviceSession(), table, page);
     return rows[0] && { key: keyOf(rows[0]), id: String(table.idOf(rows[0])) };
   }
   const id = table.columns[table.idField].sql;
   const text = `select ${expression}::text as key, ${id}::text as id from ${table.name}
     order by ${field === table.idField ? id : `${expression}, ${id}`} offset (select count(*) / 2 from ${table.name}) limit 1`;
-  const [row] = await database.query({ name: '', text }, []);
+  const [row] = await database.serviceSession().query({ name: '', text }, []);
   return row;
 }
 

@@ -361,7 +361,7 @@ export function ensureAdminKey(
 ): Promise<string | undefined> {
   const key = given === undefined ? newKey() : parseKey(given);
   if (!key) throw new Error('ADMIN_API_KEY is not of the form ps_<key id>_<secret>');
-  return database.transaction(async (tx) => {
+  return database.serviceSession().transaction(async (tx) => {
     await lock(tx, 'apiKeys');
     const known = await tx.prisma.apiKey.findFirst(given === undefined ? undefined : { where: { id: key.id } });
     if (known && given !== undefined && !(validUntil(key.secret, known) > now))

@@ -1,5 +1,4 @@
 import type { Database } from '../database/database';
-import { Deadline } from '../database/deadline';
 import { statement } from '../database/statement';
 import { DAY_MS } from '../rate-limit/plans';
 
@@ -126,7 +125,7 @@ export class UsageRecorder {
     const counts = (name: keyof Usage) => rows.map(({ used }) => used[name]);
     const keys = [rows.map(({ caller }) => caller), rows.map(({ day }) => day)];
     try {
-      const session = this.database.sessionFor({ callerId: '', deadline: new Deadline(SAVE_MS) });
+      const session = this.database.serviceSession(SAVE_MS);
       await session.write(SAVE, [...keys, counts('requests'), counts('refused'), counts('bans')]);
     } catch (error) {
       for (const { day, caller, used } of rows) this.add(day, caller, used);

@@ -419,14 +419,14 @@ async function openEvents(
 ): Promise<Events> {
   const hub = new Hub(domains.rowLoaders(database));
   const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, domains, watch, logger) : undefined;
-  const publish = (change: Change) => {
+  const onChange = (change: Change) => {
     hub.notify(change);
     watch.announce();
-    relay?.publish(change);
+    relay?.enqueue(change);
   };
-  database.listeners.add(publish);
+  database.listeners.add(onChange);
   opened.push(() => {
-    database.listeners.delete(publish);
+    database.listeners.delete(onChange);
     relay?.close();
   });
   await relay?.start();

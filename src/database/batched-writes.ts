@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { type BatchStatement, type Requester, SERVICE } from './database';
+import { type Requester, SERVICE, type Statement } from './database';
 import { Deadline, Ended, OutcomeUnknown } from './deadline';
 import type { Engine } from './engine';
 import { failureOf } from './failures';
@@ -19,14 +19,13 @@ const COMMON_FAILURES: ReadonlySet<unknown> = new Set(['unavailable', 'timeout',
 /** A batch belongs to no request, so its traces must not join those of the request that happens to start it. */
 const NO_REQUEST = new AsyncResource('BatchedWrites');
 
-/** A row that a {@link BatchStatement} has written, with the fields that `single` returns. */
-interface WrittenRow {
-  /** The position of the row in the arrays, from 1. */
+/** A row that the batch has written, in the form of {@link WriteStatement.batch}. */
+interface BatchResult {
   readonly ordinal: bigint;
 }
 
 /** A row to write, with the asynchronous context of its request. */
-class Row extends AsyncResource {
+class PendingWrite extends AsyncResource {
   /** Set while a batch with this row is in flight. */
   batch?: Batch;
   settle!: (rows: Promise<readonly unknown[]>) => void;
@@ -38,7 +37,7 @@ class Row extends AsyncResource {
     readonly requester: Requester,
     readonly values: readonly unknown[],
   ) {
-    super('Row');
+    super('PendingWrite');
   }
 }
 
@@ -70,14 +69,18 @@ export class BatchedWrites {
   /** The number of rows that wait. */
   waiting = 0;
   /** The waiting rows by caller, in round-robin order. */
-  private readonly queues = new Map<string, Row[]>();
+  private readonly queues = new Map<string, PendingWrite[]>();
   private inFlight = 0;
   private isScheduled = false;
 
-  /** @param places maximum number of rows that wait. @param limitMs time limit of a batch. */
+  /**
+   * @param single writes one row. @param batch writes many, as {@link WriteStatement.batch} does.
+   * @param places maximum number of rows that wait. @param limitMs time limit of a batch.
+   */
   constructor(
     private readonly engine: Pick<Engine, 'run'>,
-    private readonly statement: BatchStatement,
+    private readonly single: Statement,
+    private readonly batch: Statement,
     private readonly places: number,
     private readonly limitMs: number,
   ) {}
@@ -88,43 +91,43 @@ export class BatchedWrites {
    * @returns the row as the statement returns it.
    * @throws as {@link Session.write}; Error `53300` if too many rows wait.
    */
-  write<Result>(
+  write<Row>(
     requester: Requester,
     values: readonly unknown[],
-    onWritten?: (rows: readonly Result[]) => void,
-  ): Promise<Result[]> {
+    onWritten?: (rows: readonly Row[]) => void,
+  ): Promise<Row[]> {
     const { deadline, callerId } = requester;
     return new Promise((resolve, reject) => {
       deadline.check();
       checkPlaces(this.waiting, this.queues.get(callerId)?.length ?? 0, this.places);
-      const row = new Row(requester, values);
-      const written = row.written as Promise<Result[]>;
+      const pending = new PendingWrite(requester, values);
+      const written = pending.written as Promise<Row[]>;
       if (onWritten) written.then(onWritten, () => undefined);
       const stop = deadline.onEnd(() => {
-        if (this.remove(row)) reject(deadline.reason);
-        if (!row.batch) return;
-        row.batch.leave(deadline.reason);
+        if (this.remove(pending)) reject(deadline.reason);
+        if (!pending.batch) return;
+        pending.batch.leave(deadline.reason);
         setTimeout(() => reject(unconfirmed()), GRACE_MS).unref();
       });
       written.finally(stop).then(resolve, reject);
-      this.add(row);
+      this.add(pending);
     });
   }
 
-  private add(row: Row): void {
-    const { callerId } = row.requester;
+  private add(pending: PendingWrite): void {
+    const { callerId } = pending.requester;
     const queue = this.queues.get(callerId);
-    if (queue) queue.push(row);
-    else this.queues.set(callerId, [row]);
+    if (queue) queue.push(pending);
+    else this.queues.set(callerId, [pending]);
     this.waiting += 1;
     this.schedule();
   }
 
-  /** @returns whether the row was waiting. */
-  private remove(row: Row): boolean {
-    const { callerId } = row.requester;
+  /** @returns whether the write was waiting. */
+  private remove(pending: PendingWrite): boolean {
+    const { callerId } = pending.requester;
     const queue = this.queues.get(callerId) ?? [];
-    const index = queue.indexOf(row);
+    const index = queue.indexOf(pending);
     if (index < 0) return false;
     queue.splice(index, 1);
     if (!queue.length) this.queues.delete(callerId);
@@ -143,22 +146,22 @@ export class BatchedWrites {
     });
   }
 
-  private take(): Row[] {
-    const rows: Row[] = [];
+  private take(): PendingWrite[] {
+    const taken: PendingWrite[] = [];
     // The iteration goes on with the callers that it puts at the end.
     for (const [callerId, queue] of this.queues) {
-      if (rows.length === MAX_ROWS) break;
-      rows.push(queue.shift() as Row);
+      if (taken.length === MAX_ROWS) break;
+      taken.push(queue.shift() as PendingWrite);
       this.queues.delete(callerId);
       if (queue.length) this.queues.set(callerId, queue);
     }
-    this.waiting -= rows.length;
-    return rows;
+    this.waiting -= taken.length;
+    return taken;
   }
 
-  private send(rows: readonly Row[]): void {
-    const [row] = rows;
-    if (!row) return;
+  private send(writes: readonly PendingWrite[]): void {
+    const [first] = writes;
+    if (!first) return;
     this.inFlight += 1;
     let hasLanded = false;
     const land = () => {
@@ -167,46 +170,46 @@ export class BatchedWrites {
       this.inFlight -= 1;
       this.schedule();
     };
-    if (rows.length > 1) return void NO_REQUEST.runInAsyncScope(() => this.writeTogether(rows)).then(land);
+    if (writes.length > 1) return void NO_REQUEST.runInAsyncScope(() => this.writeTogether(writes)).then(land);
     const timer = setTimeout(land, SINGLE_MS);
     const landSingle = () => {
       clearTimeout(timer);
       land();
     };
-    this.writeAlone(row).then(landSingle, landSingle);
+    this.writeAlone(first).then(landSingle, landSingle);
   }
 
-  private writeAlone(row: Row): Promise<unknown> {
-    const { requester, values } = row;
-    row.batch = undefined;
-    const bound = { statement: this.statement.single, values, kind: 'write' as const };
-    const written = row.runInAsyncScope(() => this.engine.run(requester, bound));
-    row.settle(written);
+  private writeAlone(pending: PendingWrite): Promise<unknown> {
+    const { requester, values } = pending;
+    pending.batch = undefined;
+    const bound = { statement: this.single, values, kind: 'write' as const };
+    const written = pending.runInAsyncScope(() => this.engine.run(requester, bound));
+    pending.settle(written);
     return written;
   }
 
-  private async writeTogether(rows: readonly Row[]): Promise<void> {
-    const batch = new Batch(this.limitMs, rows.length);
-    for (const row of rows) row.batch = batch;
-    const values = rows[0]?.values.map((_, i) => rows.map((row) => row.values[i])) ?? [];
-    let results: Map<bigint, WrittenRow>;
+  private async writeTogether(writes: readonly PendingWrite[]): Promise<void> {
+    const batch = new Batch(this.limitMs, writes.length);
+    for (const pending of writes) pending.batch = batch;
+    const values = writes[0]?.values.map((_, i) => writes.map((pending) => pending.values[i])) ?? [];
+    let results: Map<bigint, BatchResult>;
     try {
-      const bound = { statement: this.statement, values, kind: 'write' as const };
-      const written = await this.engine.run<WrittenRow>({ callerId: SERVICE, deadline: batch.deadline }, bound);
+      const bound = { statement: this.batch, values, kind: 'write' as const };
+      const written = await this.engine.run<BatchResult>({ callerId: SERVICE, deadline: batch.deadline }, bound);
       results = new Map(written.map((result) => [result.ordinal, result]));
     } catch (error) {
       const isCommon =
         error instanceof Ended || error instanceof OutcomeUnknown || COMMON_FAILURES.has(failureOf(error));
-      for (const row of rows) {
-        if (isCommon) row.settle(Promise.reject(error));
-        else void this.writeAlone(row).catch(() => undefined);
+      for (const pending of writes) {
+        if (isCommon) pending.settle(Promise.reject(error));
+        else void this.writeAlone(pending).catch(() => undefined);
       }
       return;
     }
-    for (const [i, row] of rows.entries()) {
+    for (const [i, pending] of writes.entries()) {
       const result = results.get(BigInt(i + 1));
-      if (result) row.settle(Promise.resolve([result]));
-      else void this.writeAlone(row).catch(() => undefined);
+      if (result) pending.settle(Promise.resolve([result]));
+      else void this.writeAlone(pending).catch(() => undefined);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Session, Transaction } from './database';
+import type { Database, Transaction } from './database';
 import { tryLock } from './writing';
 
 /** Deletes at most `limit` expired rows. @returns the number of deleted rows. */
@@ -19,7 +19,7 @@ const BATCH = 500;
  * @returns a function that stops the deletion after the current batch.
  */
 export function cleanPeriodically(
-  session: Session,
+  database: Database,
   deletions: readonly DeleteBatch[],
   { onError, every = 600_000 }: CleaningOptions,
 ): () => Promise<void> {
@@ -28,7 +28,7 @@ export function cleanPeriodically(
   const deleteAll = async (deleteBatch: DeleteBatch) => {
     const deleteOnce = async (transaction: Transaction) =>
       (await tryLock(transaction, 'cleaning')) ? deleteBatch(transaction, BATCH) : 0;
-    while (!isStopped && (await session.transaction(deleteOnce)) === BATCH);
+    while (!isStopped && (await database.serviceSession().transaction(deleteOnce)) === BATCH);
   };
   const clean = async () => {
     for (const deleteBatch of deletions) await deleteAll(deleteBatch).catch(onError);

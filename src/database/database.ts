@@ -9,22 +9,18 @@ export interface Statement {
   readonly text: string;
 }
 
-/** A statement that writes many rows, each as `single` would. Its parameters are arrays, with one value for each row. */
-export interface BatchStatement extends Statement {
-  readonly single: Statement;
+export interface WriteStatement extends Statement {
+  /**
+   * A statement that writes many rows, each as this statement would write one. Its parameters are arrays, with one value for
+   * each row. It returns the rows of this statement with their `ordinal`, a bigint: the position in the arrays, from 1. It may
+   * leave out rows, which this statement then writes. Outside of transactions, rows that are written at the same time are
+   * written by the batch.
+   */
+  readonly batch?: Statement;
 }
 
-/** Publishes changes to the listeners once the transaction that makes them is committed. */
-export interface ChangePublisher<Published = Change> {
-  /** Publishes a change, within a transaction once it is committed. A change that is rolled back is never published. */
-  publish(change: Published): void;
-}
-
-/**
- * Called with the rows that a single-statement write has returned, even if the caller has stopped waiting. The statement is a
- * transaction of its own, so it has also written the events of its changes (`recorded-write.ts`).
- */
-export type OnWritten<Row> = (rows: readonly Row[], changes: ChangePublisher<RecordedChange>) => void;
+/** The changes that a write has made, whose events it has written too. Must not throw. */
+export type ChangesOf<Row> = (rows: readonly Row[]) => readonly RecordedChange[];
 
 /** The caller id of the service's own statements. */
 export const SERVICE = '';
@@ -62,17 +58,12 @@ export interface Session {
   query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]>;
   /**
    * Runs one statement that writes.
-   * @param onWritten publishes the changes that the write makes.
-   * @param batch the statement that writes this row together with others, outside of transactions.
+   * @param changesOf returns the changes to publish. They are published once they are committed, even if the caller has
+   * stopped waiting.
    * @throws Ended at the deadline, if nothing was written; OutcomeUnknown if the write may have succeeded; otherwise the
    * driver's error.
    */
-  write<Row>(
-    statement: Statement,
-    values: readonly unknown[],
-    onWritten?: OnWritten<Row>,
-    batch?: BatchStatement,
-  ): Promise<Row[]>;
+  write<Row>(statement: WriteStatement, values: readonly unknown[], changesOf?: ChangesOf<Row>): Promise<Row[]>;
   /**
    * Runs `work` in one transaction, which is rolled back if `work` throws. If the session is already inside a transaction,
    * `work` becomes part of that transaction. After a serialization failure or a deadlock, `work` runs again, at most three
@@ -82,18 +73,20 @@ export interface Session {
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 }
 
-export interface Transaction extends Session, ChangePublisher {
+export interface Transaction extends Session {
   /** The Prisma models. */
   readonly prisma: Prisma.TransactionClient;
+  /** Publishes a change once the transaction is committed. A change that is rolled back is never published. */
+  publishOnCommit(change: Change): void;
   /** Writes an event. The transaction itself writes the events of the changes that are published through it. */
   record(event: NewEvent): Promise<void>;
 }
 
 /**
- * An open database. Statements that run directly on the database belong to no request. Each of these statements has a new
- * deadline.
+ * An open database. It is not a session: a session has one deadline, and sees only the rows of its caller, so each request and
+ * each unit of the service's own work needs a session of its own.
  */
-export interface Database extends Session, ChangePublisher {
+export interface Database {
   /** Human-readable description: `embedded PostgreSQL 18 in ./data`. */
   readonly description: string;
   /** Listeners to the changes made through this database. */
@@ -103,6 +96,11 @@ export interface Database extends Session, ChangePublisher {
   readonly prisma: Prisma.TransactionClient;
   /** Returns a session with this caller and deadline. */
   sessionFor(requester: Requester): Session;
+  /**
+   * Returns a session for work that belongs to no caller. It sees all rows.
+   * @param limitMs how long the work may take, from now on; by default as long as a request.
+   */
+  serviceSession(limitMs?: number): Session;
   /**
    * Whether the database accepts writes. It does not if it is a standby, for example. Rejects if it does not respond.
    */
@@ -157,7 +155,7 @@ export interface Change<Row = object> {
 }
 
 /** A change whose event is written. */
-type RecordedChange = Change & { readonly event: WrittenEvent };
+export type RecordedChange = Change & { readonly event: WrittenEvent };
 
 /** Called once for each committed change. Must not throw. */
 export type ChangeListener = (change: Change) => void;

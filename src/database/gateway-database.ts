@@ -1,17 +1,17 @@
 import { BatchedWrites } from './batched-writes';
 import {
-  type BatchStatement,
   type Change,
   type ChangeListener,
+  type ChangesOf,
   type Database,
   type NewEvent,
-  type OnWritten,
   type PoolLoad,
   type Requester,
   SERVICE,
   type Session,
   type Statement,
   type Transaction,
+  type WriteStatement,
 } from './database';
 import { Deadline } from './deadline';
 import type { Engine, OpenTransaction, TransactionEnd } from './engine';
@@ -24,9 +24,9 @@ import { ALL_ROWS } from './visibility';
 export class GatewayDatabase implements Database {
   readonly listeners = new Set<ChangeListener>();
   readonly prisma: Prisma.TransactionClient;
-  private readonly batches = new Map<BatchStatement, BatchedWrites>();
+  private readonly batches = new Map<WriteStatement, BatchedWrites>();
 
-  /** @param bounds `requestTimeoutMs` is how long the service's own statements, and batches of writes, may take. */
+  /** @param bounds `requestTimeoutMs` is how long the service's own work, and batches of writes, may take. */
   constructor(
     private readonly engine: Engine,
     readonly description: string,
@@ -40,11 +40,12 @@ export class GatewayDatabase implements Database {
     return { total, idle, waiting: [...this.batches.values()].reduce((sum, writes) => sum + writes.waiting, waiting) };
   }
 
-  get requester(): Requester {
-    return { callerId: SERVICE, deadline: new Deadline(this.bounds.requestTimeoutMs), visibility: ALL_ROWS };
+  sessionFor(requester: Requester): Session {
+    return new RequesterSession(this, requester);
   }
 
-  sessionFor(requester: Requester): Session {
+  serviceSession(limitMs = this.bounds.requestTimeoutMs): Session {
+    const requester = { callerId: SERVICE, deadline: new Deadline(limitMs), visibility: ALL_ROWS };
     return new RequesterSession(this, requester);
   }
 
@@ -52,40 +53,35 @@ export class GatewayDatabase implements Database {
     statement: Statement,
     values: readonly unknown[],
     isShortRead = false,
-    requester = this.requester,
+    requester = this.serviceSession().requester,
   ): Promise<Row[]> {
     return this.engine.run(requester, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
   }
 
   write<Row>(
-    statement: Statement,
+    statement: WriteStatement,
     values: readonly unknown[],
-    onWritten?: OnWritten<Row>,
-    batch?: BatchStatement,
-    requester = this.requester,
+    changesOf: ChangesOf<Row> | undefined,
+    requester: Requester,
   ): Promise<Row[]> {
-    const publish = onWritten && ((rows: readonly Row[]) => onWritten(rows, this));
-    if (batch) return this.batched(batch).write(requester, values, publish);
-    return this.engine.run(requester, { statement, values, kind: 'write', onWritten: publish });
+    const onWritten =
+      changesOf &&
+      ((rows: readonly Row[]) => {
+        for (const change of changesOf(rows)) this.notifyListeners(change);
+      });
+    const { batch } = statement;
+    if (batch) return this.batchedWrites(statement, batch).write(requester, values, onWritten);
+    return this.engine.run(requester, { statement, values, kind: 'write', onWritten });
   }
 
-  transaction<T>(run: (transaction: Transaction) => Promise<T>, requester = this.requester): Promise<T> {
+  transaction<T>(run: (transaction: Transaction) => Promise<T>, requester: Requester): Promise<T> {
     return retrying(requester.deadline, () => {
-      const events = new TransactionEvents(requester, (change) => this.publish(change));
-      return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, events)), events);
+      const changes = new TransactionChanges(requester, (change) => this.notifyListeners(change));
+      return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, changes)), changes);
     });
   }
 
-  private batched(statement: BatchStatement): BatchedWrites {
-    let writes = this.batches.get(statement);
-    if (!writes) {
-      writes = new BatchedWrites(this.engine, statement, this.bounds.queue, this.bounds.requestTimeoutMs);
-      this.batches.set(statement, writes);
-    }
-    return writes;
-  }
-
-  publish(change: Change): void {
+  notifyListeners(change: Change): void {
     for (const listener of this.listeners) listener(change);
   }
 
@@ -96,6 +92,16 @@ export class GatewayDatabase implements Database {
   close(): Promise<void> {
     return this.engine.close();
   }
+
+  private batchedWrites(statement: WriteStatement, batch: Statement): BatchedWrites {
+    let writes = this.batches.get(statement);
+    if (!writes) {
+      const { queue, requestTimeoutMs } = this.bounds;
+      writes = new BatchedWrites(this.engine, statement, batch, queue, requestTimeoutMs);
+      this.batches.set(statement, writes);
+    }
+    return writes;
+  }
 }
 
 /** A session outside of transactions, with one caller and deadline. */
@@ -105,17 +111,12 @@ class RequesterSession implements Session {
     readonly requester: Requester,
   ) {}
 
-  query<Row>(statement: Statement, values: readonly unknown[], isShortRead?: boolean): Promise<Row[]> {
+  query<Row>(statement: Statement, values: readonly unknown[], isShortRead = false): Promise<Row[]> {
     return this.database.query(statement, values, isShortRead, this.requester);
   }
 
-  write<Row>(
-    statement: Statement,
-    values: readonly unknown[],
-    onWritten?: OnWritten<Row>,
-    batch?: BatchStatement,
-  ): Promise<Row[]> {
-    return this.database.write(statement, values, onWritten, batch, this.requester);
+  write<Row>(statement: WriteStatement, values: readonly unknown[], changesOf?: ChangesOf<Row>): Promise<Row[]> {
+    return this.database.write(statement, values, changesOf, this.requester);
   }
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -128,7 +129,7 @@ class TransactionSession implements Transaction {
   constructor(
     readonly requester: Requester,
     private readonly open: OpenTransaction,
-    private readonly events: TransactionEvents,
+    private readonly changes: TransactionChanges,
   ) {}
 
   get prisma(): Prisma.TransactionClient {
@@ -139,14 +140,14 @@ class TransactionSession implements Transaction {
     return this.open.query<Row>(statement, values);
   }
 
-  async write<Row>(statement: Statement, values: readonly unknown[], onWritten?: OnWritten<Row>): Promise<Row[]> {
+  async write<Row>(statement: Statement, values: readonly unknown[], changesOf?: ChangesOf<Row>): Promise<Row[]> {
     const rows = await this.query<Row>(statement, values);
-    onWritten?.(rows, this);
+    for (const change of changesOf?.(rows) ?? []) this.changes.add(change);
     return rows;
   }
 
-  publish(change: Change): void {
-    this.events.add(change);
+  publishOnCommit(change: Change): void {
+    this.changes.add(change);
   }
 
   async record(event: NewEvent): Promise<void> {
@@ -159,34 +160,34 @@ class TransactionSession implements Transaction {
   }
 }
 
-/** The events of a transaction, which are written at its end, and its changes, which are published after its commit. */
-class TransactionEvents implements TransactionEnd {
+/** The changes of a transaction. Its end writes those events that are not written yet, and notifies the listeners. */
+class TransactionChanges implements TransactionEnd {
   /** Changes whose events are written. */
-  private readonly written: Change[] = [];
-  private readonly unwritten: Change[] = [];
+  private readonly recorded: Change[] = [];
+  private readonly unrecorded: Change[] = [];
 
   constructor(
     private readonly requester: Requester,
-    private readonly publish: ChangeListener,
+    private readonly notify: ChangeListener,
   ) {}
 
   add(change: Change): void {
-    (change.event ? this.written : this.unwritten).push(change);
+    (change.event ? this.recorded : this.unrecorded).push(change);
   }
 
   lastStatement() {
-    if (!this.unwritten.length) return undefined;
-    const events = this.unwritten.map(({ id, ...change }) => ({ ...change, objectId: String(id) }));
+    if (!this.unrecorded.length) return undefined;
+    const events = this.unrecorded.map(({ id, ...change }) => ({ ...change, objectId: String(id) }));
     return eventsStatement(this.requester, events);
   }
 
   onCommit(rows: readonly EventRow[]): void {
-    for (const change of this.written) this.publish(change);
+    for (const change of this.recorded) this.notify(change);
     const { requestId = null } = this.requester;
     const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const [i, { id, at }] of sorted.entries()) {
-      const change = this.unwritten[i];
-      if (change) this.publish({ ...change, event: { id, at, requestId } });
+      const change = this.unrecorded[i];
+      if (change) this.notify({ ...change, event: { id, at, requestId } });
     }
   }
 }

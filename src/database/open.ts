@@ -1,5 +1,5 @@
-import type { Database } from './database';
 import { openEmbedded } from './embedded/embedded';
+import type { GatewayDatabase } from './gateway-database';
 import type { MigrationOptions } from './migrations';
 import type { PoolBounds } from './postgres/bounded-pool';
 import { openPostgres } from './postgres/postgres';
@@ -15,7 +15,7 @@ interface DatabaseOptions extends MigrationOptions, Partial<Omit<PoolBounds, 'co
  * Opens PostgreSQL at `url`, or the embedded database in `directory` if there is no `url`. Applies all pending migrations.
  * @throws Error with a one-line message if the database cannot be opened or migrated.
  */
-export function openDatabase(options: DatabaseOptions): Promise<Database> {
+export function openDatabase(options: DatabaseOptions): Promise<GatewayDatabase> {
   const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;
   const bounds = { poolSize, queue, requestTimeoutMs };
   return url ? openPostgres(url, bounds, options) : openEmbedded(directory, bounds);

@@ -1,4 +1,12 @@
-import type { BatchStatement, ChangeKind, NewEvent, Requester, Session, Statement, WrittenEvent } from './database';
+import type {
+  ChangeKind,
+  NewEvent,
+  RecordedChange,
+  Requester,
+  Session,
+  WriteStatement,
+  WrittenEvent,
+} from './database';
 import { statement } from './statement';
 
 /** SQL expressions of an event. */
@@ -86,8 +94,7 @@ export interface BatchSql {
 
 /** A statement that inserts a row, and writes the events of all its changes. */
 export class RecordedWrite<Row extends object> {
-  private readonly statement: Statement;
-  private readonly batch?: BatchStatement;
+  private readonly statement: WriteStatement;
   private readonly fields: readonly string[];
   private readonly events: readonly EventOfRow[];
 
@@ -100,10 +107,10 @@ export class RecordedWrite<Row extends object> {
       ...events.map((event, i) => eventCte(event, i, author)),
     ];
     const joins = events.map((_, i) => ` left join event${i} on true`);
-    this.statement = statement(
+    const single = statement(
       `with ${ctes.join(',\n')}\nselect written.*${eventColumns(events)} from written${joins.join('')}`,
     );
-    this.batch = batch && { ...statement(batchOf(batch, returned, events)), single: this.statement };
+    this.statement = batch ? { ...single, batch: statement(batchOf(batch, returned, events)) } : single;
     this.fields = Object.keys(returning);
     this.events = events;
   }
@@ -114,17 +121,18 @@ export class RecordedWrite<Row extends object> {
     const [row] = await session.write<Record<string, unknown>>(
       this.statement,
       [...values, requestId, actor],
-      ([written], changes) => {
-        for (const [i, { topic, kind }] of this.events.entries()) {
-          const id = written?.[`id${i}`] as bigint | null | undefined;
-          if (id == null) continue;
-          const event = { id, at: written?.[`at${i}`] as Date, requestId };
-          changes.publish({ topic, kind, id: BigInt(written?.[`object${i}`] as string), event });
-        }
-      },
-      this.batch,
+      ([written]) => (written ? this.changesOf(written, requestId) : []),
     );
     return row && (Object.fromEntries(this.fields.map((field) => [field, row[field]])) as Row);
+  }
+
+  private changesOf(written: Readonly<Record<string, unknown>>, requestId: string | null): RecordedChange[] {
+    return this.events.flatMap(({ topic, kind }, i) => {
+      const id = written[`id${i}`] as bigint | null | undefined;
+      if (id == null) return [];
+      const event = { id, at: written[`at${i}`] as Date, requestId };
+      return [{ topic, kind, id: BigInt(written[`object${i}`] as string), event }];
+    });
   }
 }
 
@@ -143,10 +151,7 @@ function eventColumns(events: readonly EventOfRow[]): string {
   return events.map(columns).join('');
 }
 
-/**
- * SQL that inserts a row for each value of its array parameters, except for rows whose reference is missing or locked. It
- * returns what a statement for one row returns, with the `ordinal` of the row.
- */
+/** SQL of a {@link WriteStatement.batch}. It leaves out rows whose reference is missing or locked. */
 function batchOf({ table, columns, reference }: BatchSql, returned: readonly string[], events: readonly EventOfRow[]) {
   const given = [...columns, ['request_id', 'text'], ['actor', 'text']];
   const arrays = given.map(([, type], i) => `$${i + 1}::${type}[]`);

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import type { Session } from '../database/database';
+import type { Database } from '../database/database';
 import { selectByIds } from '../database/reading/select';
 import type { Table } from '../database/reading/table';
 import { catalogueOf, type ErrorEntry, isErrorCode } from '../errors/codes';
@@ -113,9 +113,12 @@ export function combineDomains(domains: readonly Domain[]) {
       tags: Object.assign({}, ...domains.map(({ tags }) => tags)) as Readonly<Record<string, Tag>>,
       routes: all(({ routes }) => routes),
     },
-    rowLoaders: (session: Session): RowLoaders =>
+    rowLoaders: (database: Database): RowLoaders =>
       Object.fromEntries(
-        Object.entries(tablesOf(topics)).map(([topic, table]) => [topic, (ids) => selectByIds(session, table, ids)]),
+        Object.entries(tablesOf(topics)).map(([topic, table]) => [
+          topic,
+          (ids) => selectByIds(database.serviceSession(), table, ids),
+        ]),
       ),
     samples: domains.find(({ samples }) => samples)?.samples,
     buildSubgraph: (parts: SchemaParts) => {

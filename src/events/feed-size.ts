@@ -1,5 +1,4 @@
 import type { Database } from '../database/database';
-import { Deadline } from '../database/deadline';
 import { statement } from '../database/statement';
 
 /** The size of the change feed, for metrics. */
@@ -30,8 +29,8 @@ export function feedSizeReader(database: Database): () => Promise<FeedSize | und
   let reading: Promise<FeedSize | undefined> | undefined;
   const read = async () => {
     try {
-      const session = database.sessionFor({ ...database.requester, deadline: new Deadline(LIMIT_MS) });
-      const [size] = database.load.waiting ? [] : await session.query<FeedSize>(SIZE, [], true);
+      const isBusy = database.load.waiting > 0;
+      const [size] = isBusy ? [] : await database.serviceSession(LIMIT_MS).query<FeedSize>(SIZE, [], true);
       return size;
     } catch {
       return undefined;

@@ -77,14 +77,15 @@ export class EventNumbering {
   }
 
   private async numberAll(): Promise<void> {
-    const [state] = await this.database.query<{ position: bigint; isAnyNew: boolean }>(STATE, [], true);
+    const session = this.database.serviceSession();
+    const [state] = await session.query<{ position: bigint; isAnyNew: boolean }>(STATE, [], true);
     if (!state) return;
     this.position = state.position;
     if (state.isAnyNew) while ((await this.numberBatch()) === BATCH);
   }
 
   private numberBatch(): Promise<number> {
-    return this.database.transaction(async (transaction) => {
+    return this.database.serviceSession().transaction(async (transaction) => {
       // A statement of its own: what the next statement sees must be taken after the lock.
       await lock(transaction, 'numbering');
       const [numbered] = await transaction.query<{ count: number; position: bigint }>(NUMBER, []);

@@ -72,13 +72,13 @@ export class RedisRelay {
     this.isStarted = true;
   }
 
-  /** Queues a change to be published. Never waits, and never fails. */
-  publish(change: Change): void {
-    if (this.unsent.push(change) === 1) setTimeout(() => this.send(), BATCH_MS);
+  /** Queues a change for other instances. Never waits, and never fails. */
+  enqueue(change: Change): void {
+    if (this.unsent.push(change) === 1) setTimeout(() => this.flush(), BATCH_MS);
   }
 
   close(): void {
-    this.send();
+    this.flush();
     for (const end of this.heartbeats) end();
     this.subscriber.removeAllListeners('close');
     this.subscriber.disconnect();
@@ -99,7 +99,7 @@ export class RedisRelay {
     if (!this.isStarted) assertAccepted(error);
   }
 
-  private send(): void {
+  private flush(): void {
     const changes = this.unsent;
     if (!changes.length) return;
     this.unsent = [];

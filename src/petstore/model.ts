@@ -1,4 +1,4 @@
-import type { Change, ChangePublisher } from '../database/database';
+import type { Change, Transaction } from '../database/database';
 import type { Category, Inventory, Order, Pet } from '../database/generated/client';
 import { COLUMNS } from '../database/generated/columns';
 import { nodeIdOf, sortOrders, type Table, versionOf } from '../database/reading/table';
@@ -35,10 +35,10 @@ interface Topics {
  * change. Subscribers get the change once the transaction is committed.
  */
 export function publishChange<T extends keyof Topics>(
-  transaction: ChangePublisher,
+  transaction: Transaction,
   change: Change<Topics[T]> & { topic: T } & Owned<Topics[T]>,
 ): void {
-  transaction.publish(change);
+  transaction.publishOnCommit(change);
 }
 
 /** The owner of a row, if rows of this type have owners. */

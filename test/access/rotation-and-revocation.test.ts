@@ -156,7 +156,7 @@ describe('the rotation of a key', () => {
   ])('changes nothing if it is rejected because of %s', async (_what, variables, expected, prepare) => {
     const key = await here.createKey({ expiresAt: new Date(clock + 60_000).toISOString() });
     await prepare(key);
-    const row = () => here.database.query(statement('select * from api_keys where id = $1'), [key.id]);
+    const row = () => here.database.serviceSession().query(statement('select * from api_keys where id = $1'), [key.id]);
     const before = await row();
     const refusal = await refusalOf(here, ROTATE, { id: key.id, ...variables });
     expect(refusal).toMatchObject({ code: 'BAD_USER_INPUT', ...expected });
@@ -276,7 +276,9 @@ describe('look-ups of keys', () => {
       [
         'five seconds after another instance revoked it',
         async () => {
-          await here.database.query(statement('update api_keys set revoked_at = now() where id = $1'), [key.id]);
+          await here.database
+            .serviceSession()
+            .query(statement('update api_keys set revoked_at = now() where id = $1'), [key.id]);
           later();
         },
       ],

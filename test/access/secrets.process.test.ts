@@ -37,7 +37,7 @@ describe('in the application', () => {
 
   test('no table contains the secret of a key, and only the table api_keys contains its hash', async () => {
     await gateway.app.inject({ url: '/pets', headers: key.headers });
-    const select = (sql: string) => gateway.database.query<{ text: string }>(statement(sql), []);
+    const select = (sql: string) => gateway.database.serviceSession().query<{ text: string }>(statement(sql), []);
     const tables = await select(`select quote_ident(table_schema) || '.' || quote_ident(table_name) as text
       from information_schema.tables
       where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`);

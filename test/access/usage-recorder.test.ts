@@ -1,6 +1,6 @@
 import { UsageRecorder } from '../../src/access/usage';
 import { UsageService } from '../../src/access/usage-service';
-import type { Database, Requester, Session, Statement } from '../../src/database/database';
+import type { Database, Session, Statement } from '../../src/database/database';
 import { Loaders } from '../../src/graphql/context';
 import { createDatabase } from '../helper/database';
 import { until } from '../helper/until';
@@ -24,15 +24,15 @@ let failures = 0;
 
 /** The database, except that the next `failures` writes fail. */
 function breaking(): Database {
-  const sessionFor = (work: Requester): Session => {
-    const session = database.sessionFor(work);
+  const serviceSession = (limitMs: number): Session => {
+    const session = database.serviceSession(limitMs);
     const write = async <Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> => {
       if (failures-- > 0) throw new Error('connection refused');
       return session.write<Row>(statement, values);
     };
     return Object.assign(Object.create(session), { write });
   };
-  return Object.assign(Object.create(database), { sessionFor });
+  return Object.assign(Object.create(database), { serviceSession });
 }
 
 function record({ every = 3_600_000, maxEntries = 1000 } = {}): UsageRecorder {
@@ -44,7 +44,7 @@ function record({ every = 3_600_000, maxEntries = 1000 } = {}): UsageRecorder {
 async function daily(caller: string, days = 1): Promise<number[]> {
   const reader = record();
   const usage = await new UsageService(reader, () => now).daily(
-    { session: database, loaders: new Loaders() },
+    { session: database.serviceSession(), loaders: new Loaders() },
     caller,
     days,
   );

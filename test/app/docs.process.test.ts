@@ -90,7 +90,7 @@ async function openShop(page: string): Promise<Gateway> {
   const at = page === 'usage' ? Date.parse('2026-11-23T18:00:00Z') : Date.now();
   const shop = await startGateway(settings, () => at);
   if (page === 'getting-started') return shop;
-  if (page === 'usage') await shop.database.write(USED, [ADMIN_KEY.split('_')[1]]);
+  if (page === 'usage') await shop.database.serviceSession().write(USED, [ADMIN_KEY.split('_')[1]]);
   await shop.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');
   await shop.data('mutation { createPet(input: { name: "Rex", categoryId: 1 }) { id } }');
   await shop.data('mutation { setInventory(petId: 1, input: { quantity: 3 }) { quantity } }');

@@ -31,7 +31,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-const sql = (text: string) => gateway.database.query(statement(text), []);
+const sql = (text: string) => gateway.database.serviceSession().query(statement(text), []);
 const rename = (...ids: number[]) =>
   gateway.data(`mutation { ${ids.map((id, i) => `a${i}: updatePet(id: ${id}, input: { name: "Max" }) { id }`)} }`);
 const untilRunning = (count: number) => until(async () => (await running(gateway)) === count, 30);

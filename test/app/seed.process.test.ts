@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const rows = <Row>(text: string) => gateway.database.query<Row>(statement(text), []);
+const rows = <Row>(text: string) => gateway.database.serviceSession().query<Row>(statement(text), []);
 const counts = async () => {
   const count = (table: string) => `(select count(*)::int from ${table}) as ${table}`;
   const [row] = await rows<Record<string, number>>(

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { BatchedWrites } from '../../src/database/batched-writes';
-import type { BatchStatement, Requester } from '../../src/database/database';
+import type { Requester } from '../../src/database/database';
 import { Deadline, Ended, OutcomeUnknown } from '../../src/database/deadline';
 import type { BoundStatement } from '../../src/database/engine';
 
 const SINGLE = { name: 'single', text: 'single' };
-const BATCH: BatchStatement = { name: 'batch', text: 'batch', single: SINGLE };
+const BATCH = { name: 'batch', text: 'batch' };
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
 /** A statement that the engine has been asked to run. */
@@ -36,7 +36,7 @@ function scene(places = 1000) {
       const succeed = (leftOut: readonly unknown[] = []) => end(() => resolve(written(leftOut) as never[]));
       sent.push({ name, rows, requester, succeed, fail: (error) => end(() => reject(error)) });
     });
-  const writes = new BatchedWrites({ run }, BATCH, places, 10_000);
+  const writes = new BatchedWrites({ run }, SINGLE, BATCH, places, 10_000);
   const published: unknown[] = [];
   /** How each row ended. */
   const ended = new Map<string, unknown>();

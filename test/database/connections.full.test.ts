@@ -16,12 +16,12 @@ onPostgres('on PostgreSQL', () => {
   });
   afterAll(() => home.drop());
   beforeEach(async () => {
-    await home.database.query(statement('create table things (i int, name text)'), []);
+    await home.database.serviceSession().query(statement('create table things (i int, name text)'), []);
     await open();
   });
   afterEach(async () => {
     await database.close();
-    await home.database.query(statement('drop table things'), []);
+    await home.database.serviceSession().query(statement('drop table things'), []);
   });
 
   const open = async (poolSize = 10) => {
@@ -34,10 +34,10 @@ onPostgres('on PostgreSQL', () => {
 
   /** Runs a statement on a connection of the pool. @returns its first row. */
   const run = async <Row>(text: string, ...values: unknown[]) =>
-    (await database.query<Row>(statement(text), values))[0] as Row;
+    (await database.serviceSession().query<Row>(statement(text), values))[0] as Row;
   /** Runs a short read on a shared connection. @returns its first row. */
   const read = async <Row>(text: string, ...values: unknown[]) =>
-    (await database.query<Row>(statement(text), values, true))[0] as Row;
+    (await database.serviceSession().query<Row>(statement(text), values, true))[0] as Row;
   const all = <T>(count: number, one: (i: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, i) => one(i)));
   const allSettled = <T>(count: number, one: (i: number) => Promise<T>) =>
@@ -48,7 +48,8 @@ onPostgres('on PostgreSQL', () => {
   const pid = async () => (await read<{ pid: number }>('select pg_backend_pid() as pid')).pid;
   const ownPid = async () => (await run<{ pid: number }>('select pg_backend_pid() as pid')).pid;
   const count = async () => (await run<{ n: number }>('select count(*)::int as n from things')).n;
-  const terminate = (backend: number) => home.database.query(statement('select pg_terminate_backend($1)'), [backend]);
+  const terminate = (backend: number) =>
+    home.database.serviceSession().query(statement('select pg_terminate_backend($1)'), [backend]);
   const insert = (i: unknown) => run<{ i: number }>('insert into things values ($1) returning i', i);
   /** An SQL expression that divides by zero if `i` is 3. */
   const half = (i: number) => `(10 / (${i} - 3))`;
@@ -101,7 +102,7 @@ onPostgres('on PostgreSQL', () => {
       const watch = setInterval(async () => {
         const text = `select count(*)::int as n from pg_stat_activity
           where datname = current_database() and application_name = 'petstore-gateway' and pid <> pg_backend_pid()`;
-        const [row] = await home.database.query<{ n: number }>(statement(text), []);
+        const [row] = await home.database.serviceSession().query<{ n: number }>(statement(text), []);
         most = Math.max(most, row?.n ?? 0);
       }, 20);
       const long = all(30, () => run('select pg_sleep(0.1)'));
@@ -199,7 +200,7 @@ onPostgres('on PostgreSQL', () => {
       const done: string[] = [];
       let held = Promise.resolve();
       await new Promise<void>((resolve) => {
-        held = home.database.transaction(async (session) => {
+        held = home.database.serviceSession().transaction(async (session) => {
           await session.query(statement('update things set i = i'), []);
           resolve();
           await new Promise((wait) => setTimeout(wait, 600));
@@ -245,7 +246,7 @@ onPostgres('on PostgreSQL', () => {
       const text = "select pid from pg_stat_activity where query like 'insert into things select%'";
       let found: { pid: number } | undefined;
       await until(async () => {
-        [found] = await home.database.query<{ pid: number }>(statement(text), []);
+        [found] = await home.database.serviceSession().query<{ pid: number }>(statement(text), []);
         return found !== undefined;
       });
       await terminate(found?.pid ?? 0);

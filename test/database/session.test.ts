@@ -25,9 +25,10 @@ beforeEach(async () => {
 });
 afterAll(() => drop());
 
+const service = () => database.serviceSession();
 const sql = <Row>(session: Session, text: string, ...values: unknown[]) => session.query<Row>(statement(text), values);
 const names = async () =>
-  (await sql<{ name: string }>(database, 'select name from pets order by id')).map(({ name }) => name);
+  (await sql<{ name: string }>(service(), 'select name from pets order by id')).map(({ name }) => name);
 const rename = (session: Session, id: number, name: string) =>
   sql(session, 'update pets set name = $2 where id = $1', id, name);
 const addPet = (session: Session, name: string) =>
@@ -53,41 +54,43 @@ describe('a statement', () => {
 
   test('returns its parameters unchanged, outside and inside a transaction', async () => {
     const { many: _, moment, ...scalars } = ROW;
-    const [row] = await sql<typeof ROW>(database, TEXT, ...Object.values(ROW));
+    const [row] = await sql<typeof ROW>(service(), TEXT, ...Object.values(ROW));
     expect(row).toMatchObject(scalars);
     expect(row?.moment.toISOString()).toBe(moment.toISOString());
-    expect(await database.transaction((session) => sql(session, TEXT, ...Object.values(ROW)))).toEqual([ROW]);
+    expect(await service().transaction((session) => sql(session, TEXT, ...Object.values(ROW)))).toEqual([ROW]);
   });
 
   test('stores and reads the same point in time as Prisma', async () => {
     const shipDate = new Date('1850-06-01T12:00:00.001Z');
     await database.prisma.order.create({ data: { shipDate } });
-    await sql(database, 'insert into orders (ship_date) values ($1)', shipDate);
+    await sql(service(), 'insert into orders (ship_date) values ($1)', shipDate);
     const text = `select to_char(ship_date at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS') as moment from orders`;
-    expect(await sql(database, text)).toEqual(Array(2).fill({ moment: '1850-06-01 12:00:00.001' }));
+    expect(await sql(service(), text)).toEqual(Array(2).fill({ moment: '1850-06-01 12:00:00.001' }));
     expect(await database.prisma.order.findMany()).toMatchObject([{ shipDate }, { shipDate }]);
   });
 
   onPostgres('stores the same point in time whatever the time zone of the server', async () => {
     const name = new URL(url ?? '').pathname.slice(1);
-    await sql(database, `alter database ${name} set timezone to 'America/New_York'`);
+    await sql(service(), `alter database ${name} set timezone to 'America/New_York'`);
     const other = await openDatabase({ url, directory: '' });
     try {
       const shipDate = new Date('2026-11-21T09:30:00.000Z');
-      const { id } = await other.transaction(({ prisma }) => prisma.order.create({ data: { shipDate } }));
+      const { id } = await other
+        .serviceSession()
+        .transaction(({ prisma }) => prisma.order.create({ data: { shipDate } }));
       const text = 'select ship_date as "shipDate" from orders where id = $1';
-      expect(await sql(database, text, id)).toEqual([{ shipDate }]);
+      expect(await sql(service(), text, id)).toEqual([{ shipDate }]);
       expect(await other.prisma.order.findFirst()).toMatchObject({ shipDate });
     } finally {
       await other.close();
-      await sql(database, `alter database ${name} reset timezone`);
+      await sql(service(), `alter database ${name} reset timezone`);
     }
   });
 });
 
 describe('a transaction', () => {
   test('commits changes made by SQL statements and through Prisma', async () => {
-    const answer = await database.transaction(async (session) => {
+    const answer = await service().transaction(async (session) => {
       await rename(session, 1, 'Ace');
       await session.prisma.pet.update({ where: { id: 2 }, data: { name: 'Bo' } });
       return 'done';
@@ -98,7 +101,7 @@ describe('a transaction', () => {
 
   test('rolls back all changes when its function throws, and rejects with the same error', async () => {
     const refusal = new Error('no');
-    const work = database.transaction(async (session) => {
+    const work = service().transaction(async (session) => {
       await rename(session, 1, 'Ace');
       await session.prisma.pet.delete({ where: { id: 2 } });
       throw refusal;
@@ -108,25 +111,25 @@ describe('a transaction', () => {
   });
 
   test('inside an outer transaction is committed or rolled back together with the outer transaction', async () => {
-    const outer = database.transaction(async (session) => {
+    const outer = service().transaction(async (session) => {
       await session.transaction((nested) => rename(nested, 1, 'Ace'));
       await session.transaction((nested) => addPet(nested, ''));
     });
     await expect(outer).rejects.toThrow();
     expect(await names()).toEqual(['Rex', 'Max']);
-    await database.transaction((session) => session.transaction((nested) => rename(nested, 2, 'Cy')));
+    await service().transaction((session) => session.transaction((nested) => rename(nested, 2, 'Cy')));
     expect(await names()).toEqual(['Rex', 'Cy']);
   });
 
   test('is isolated from concurrent transactions and statements', async () => {
     const works = Array.from({ length: 12 }, (_, index) =>
-      database.transaction(async (session) => {
+      service().transaction(async (session) => {
         await addPet(session, `Pet ${index}`);
         await sql(session, 'select 1');
         if (index % 2) throw new Error('no');
       }),
     );
-    await Promise.allSettled([...works, addPet(database, 'Beside')]);
+    await Promise.allSettled([...works, addPet(service(), 'Beside')]);
     const expected = ['Rex', 'Max', 'Beside', ...[0, 2, 4, 6, 8, 10].map((index) => `Pet ${index}`)];
     expect((await names()).sort()).toEqual(expected.sort());
   });
@@ -135,7 +138,7 @@ describe('a transaction', () => {
     let attempts = 0;
     let renamed = 0;
     const swap = (first: number, second: number, name: string) =>
-      database.transaction(async (session) => {
+      service().transaction(async (session) => {
         attempts++;
         await rename(session, first, name);
         renamed++;
@@ -153,7 +156,7 @@ describe('a transaction', () => {
     let attempts = 0;
     let counted = 0;
     const add = () =>
-      database.transaction(async (session) => {
+      service().transaction(async (session) => {
         attempts++;
         await sql(session, 'set transaction isolation level serializable');
         const [row] = await sql<{ count: number }>(session, 'select count(*)::int as count from pets');
@@ -171,7 +174,7 @@ describe('a transaction', () => {
     ['times out is not retried', '57014', 1],
   ])('that %s', async (_what, code, expected) => {
     let attempts = 0;
-    const work = database.transaction(async (session) => {
+    const work = service().transaction(async (session) => {
       attempts++;
       await sql(session, `do $$ begin raise exception 'again' using errcode = '${code}'; end $$`);
     });
@@ -212,7 +215,7 @@ describe('a session', () => {
     const session = sessionFor(10_000);
     const work = session.transaction(async (inner) => {
       await rename(inner, 1, 'Ace');
-      inner.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
+      inner.publishOnCommit({ topic: 'pet', kind: 'UPDATED', id: 1n });
       setTimeout(() => session.requester.deadline.end());
     });
     await errorOf(work);
@@ -223,7 +226,7 @@ describe('a session', () => {
 });
 
 describe('an error is classified as', () => {
-  test.each<[Failure, string, (session: Transaction | Database) => Promise<unknown>]>([
+  test.each<[Failure, string, (session: Session & Pick<Transaction, 'prisma'>) => Promise<unknown>]>([
     ['foreign-key', 'a missing reference', (s) => sql(s, `insert into pets (name, category_id) values ('a', 99)`)],
     [
       'foreign-key',
@@ -245,13 +248,13 @@ describe('an error is classified as', () => {
     ['rejected', 'a missing column', (s) => sql(s, 'select nothing from pets')],
     ['stale', 'a lost statement', (s) => sql(s, 'execute lost')],
   ])('%s: %s', async (failure, _what, run) => {
-    expect(failureOf(await errorOf(run(database)))).toBe(failure);
-    expect(failureOf(await errorOf(database.transaction(run)))).toBe(failure);
+    expect(failureOf(await errorOf(run(Object.assign(service(), { prisma: database.prisma }))))).toBe(failure);
+    expect(failureOf(await errorOf(service().transaction(run)))).toBe(failure);
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
   test.each(['select from', `select 'x'::int`])('no database failure: %s', async (text) => {
-    const error = await errorOf(sql(database, text));
+    const error = await errorOf(sql(service(), text));
     expect(error).toMatchObject({ code: expect.any(String) });
     expect(failureOf(error)).toBeUndefined();
   });
@@ -307,25 +310,25 @@ describe('an error is classified as', () => {
   onPostgres('unavailable: a database that accepts no more connections', async () => {
     const name = new URL(url ?? '').pathname.slice(1);
     const guest = `petstore_guest_${process.pid}`;
-    await sql(database, `alter database ${name} with connection limit 0`);
-    await sql(database, `create role ${guest} login`);
+    await sql(service(), `alter database ${name} with connection limit 0`);
+    await sql(service(), `create role ${guest} login`);
     try {
       await expectUnavailable(Object.assign(new URL(url ?? ''), { username: guest }).href, '');
     } finally {
-      await sql(database, `drop role ${guest}`);
-      await sql(database, `alter database ${name} with connection limit -1`);
+      await sql(service(), `drop role ${guest}`);
+      await sql(service(), `alter database ${name} with connection limit -1`);
     }
   });
 
   onPostgres('unavailable: the server ends a connection, and the next connection works', async () => {
     const end = (session: Session) => sql(session, 'select pg_terminate_backend(pg_backend_pid())::text');
-    expect(failureOf(await errorOf(end(database)))).toBe('unavailable');
-    expect(failureOf(await errorOf(database.transaction(end)))).toBe('unavailable');
+    expect(failureOf(await errorOf(end(service())))).toBe('unavailable');
+    expect(failureOf(await errorOf(service().transaction(end)))).toBe('unavailable');
     expect(await names()).toEqual(['Rex', 'Max']);
   });
 
   onPostgres('timeout: a statement exceeds its time limit', async () => {
-    const slow = database.transaction(async (session) => {
+    const slow = service().transaction(async (session) => {
       await sql(session, `set local statement_timeout to '20ms'`);
       await sql(session, 'select pg_sleep(5)::text');
     });
@@ -338,6 +341,6 @@ test('the write check succeeds if the database accepts writes', () => expect(dat
 onPostgres('the write check recovers after the database has ended its connections', async () => {
   await database.canWrite();
   const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
-  await sql(database, `select pg_terminate_backend(pid)::text ${others}`);
+  await sql(service(), `select pg_terminate_backend(pid)::text ${others}`);
   await until(() => database.canWrite().catch(() => false));
 });

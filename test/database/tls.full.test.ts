@@ -47,7 +47,7 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
   async function open(url: string): Promise<boolean> {
     const database = await openDatabase({ url, directory: '' });
     const text = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
-    const [row] = await database.query<{ ssl: boolean }>(statement(text), []);
+    const [row] = await database.serviceSession().query<{ ssl: boolean }>(statement(text), []);
     await database.canWrite();
     await database.close();
     return row?.ssl === true;
@@ -83,7 +83,7 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
     const database = await openDatabase({ url: url(), directory: '' });
     const running = async () => {
       const sql = "select from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'";
-      return (await database.query(statement(sql), [])).length;
+      return (await database.serviceSession().query(statement(sql), [])).length;
     };
     for (const ms of [300, 10_000]) {
       const deadline = new Deadline(ms);

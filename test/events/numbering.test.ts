@@ -19,7 +19,8 @@ beforeAll(async () => {
 beforeEach(() => truncate(database));
 afterAll(() => drop());
 
-const sql = <Row>(text: string, values: unknown[] = []) => database.query<Row>(statement(text), values);
+const sql = <Row>(text: string, values: unknown[] = []) =>
+  database.serviceSession().query<Row>(statement(text), values);
 const WAITING = `select from pg_locks join pg_database on pg_database.oid = pg_locks.database
   where datname = current_database() and locktype = 'advisory' and not granted`;
 
@@ -87,7 +88,7 @@ describe('positions', () => {
   onPostgres('have every event that was committed before, and wait for no open transaction', async () => {
     const numbering = new EventNumbering(database);
     let finish: () => void = () => undefined;
-    const slow = database.transaction(async (tx) => {
+    const slow = database.serviceSession().transaction(async (tx) => {
       await tx.record({ topic: 'pet', kind: 'CREATED', objectId: 'slow' });
       await new Promise<void>((resolve) => {
         finish = resolve;
@@ -111,7 +112,7 @@ describe('positions', () => {
         for (let i = 0; i < 50; i++) {
           const objectId = `${writer} ${i}`;
           expected.add(objectId);
-          await database.transaction(async (tx) => {
+          await database.serviceSession().transaction(async (tx) => {
             await tx.record({ topic: 'pet', kind: 'UPDATED', objectId });
             if (i % 7 === writer) await new Promise((resolve) => setTimeout(resolve, 5));
           });
@@ -135,7 +136,7 @@ describe('positions', () => {
   onPostgres('of an event that is committed while another instance numbers are given too', async () => {
     const numbering = new EventNumbering(database);
     let release: () => void = () => undefined;
-    const other = database.transaction(async (tx) => {
+    const other = database.serviceSession().transaction(async (tx) => {
       await lock(tx, 'numbering');
       await new Promise<void>((resolve) => {
         release = resolve;

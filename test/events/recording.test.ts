@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await fillShop(gateway.database);
-  await gateway.database.query(statement('delete from events'), []);
+  await gateway.database.serviceSession().query(statement('delete from events'), []);
 });
 afterAll(async () => {
   await gateway.close();
@@ -36,7 +36,7 @@ interface Row {
 }
 
 const recorded = () =>
-  gateway.database.query<Row>(
+  gateway.database.serviceSession().query<Row>(
     statement(`select id, at, topic || ' ' || kind || ' ' || object_id as said, request_id as "requestId", actor, owner
       from events order by id`),
     [],
@@ -132,14 +132,16 @@ describe('with an idempotency key', () => {
 test('a transaction that cannot write its events is rolled back, and reports why', async () => {
   const { database } = gateway;
   const code = (work: Promise<unknown>) => work.then(String, (error) => error.code);
-  await database.query(statement(`alter table events add constraint refused check (topic <> 'pet')`), []);
-  const changed = database.transaction(async (tx) => {
+  await database
+    .serviceSession()
+    .query(statement(`alter table events add constraint refused check (topic <> 'pet')`), []);
+  const changed = database.serviceSession().transaction(async (tx) => {
     await tx.query(statement(`update pets set name = 'Max' where id = 1`), []);
-    tx.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
+    tx.publishOnCommit({ topic: 'pet', kind: 'UPDATED', id: 1n });
   });
   expect(await code(changed)).toBe('23514');
   expect((await gateway.graphql(CREATE)).errors[0]?.extensions?.code).toBe('INTERNAL_SERVER_ERROR');
-  await database.query(statement('alter table events drop constraint refused'), []);
+  await database.serviceSession().query(statement('alter table events drop constraint refused'), []);
   const { pets } = await gateway.data('{ pets { nodes { name } } }');
   expect(pets?.nodes).toEqual([{ name: 'Rex' }, { name: 'Bello' }, { name: 'Tom' }]);
   // The connection is usable afterwards.

@@ -58,7 +58,7 @@ const CHANGES: readonly Change[] = [
 
 test('without Redis, the relay reports the state "alone", drops published changes, and can be closed', async () => {
   const { relay, states } = await open('redis://127.0.0.1:1', { patienceMs: 200 });
-  relay.publish(CREATED);
+  relay.enqueue(CREATED);
   await until(async () => relay.lost === 1);
   expect(states).toEqual(['alone']);
   relay.close();
@@ -95,7 +95,7 @@ withServer('with Redis', () => {
       messages += 1;
     });
     await watcher.subscribe('petstore:0:changes');
-    for (const change of CHANGES) one.relay.publish(change);
+    for (const change of CHANGES) one.relay.enqueue(change);
     one.relay.close();
     await until(async () => messages > 0 && others.every(({ heard }) => heard.length >= CHANGES.length));
     for (const { heard } of others) expect(heard).toEqual(CHANGES);
@@ -111,11 +111,11 @@ withServer('with Redis', () => {
     expect([one.states, two.states]).toEqual([[], []]);
     await server.kill();
     await until(async () => two.states.length === 1);
-    one.relay.publish(CREATED);
+    one.relay.enqueue(CREATED);
     await until(async () => one.relay.lost === 1);
     await server.start();
     await until(async () => [one, two].every(({ relay }) => relay.state === 'connected'));
-    one.relay.publish({ ...CREATED, id: 2n });
+    one.relay.enqueue({ ...CREATED, id: 2n });
     await until(async () => two.heard.length > 0);
     expect(two.states).toEqual(['alone', 'connected']);
     expect(two.heard).toEqual([{ ...CREATED, id: 2n }]);
@@ -124,14 +124,14 @@ withServer('with Redis', () => {
   test('if Redis stops responding, the relay replaces both of its connections', async () => {
     const [one, two] = [await start(proxy.url), await start()];
     proxy.fallSilent();
-    one.relay.publish(CREATED);
+    one.relay.enqueue(CREATED);
     await until(async () => one.relay.state === 'alone' && one.relay.lost === 1);
     proxy.speak();
     await until(async () => one.relay.state === 'connected');
-    two.relay.publish(CREATED);
+    two.relay.enqueue(CREATED);
     await until(async () => one.heard.length === 1);
     await until(async () => {
-      one.relay.publish({ ...CREATED, id: 2n });
+      one.relay.enqueue({ ...CREATED, id: 2n });
       return two.heard.some(({ id }) => id === 2n);
     });
     expect(one.states).toEqual(['alone', 'connected']);

@@ -187,12 +187,12 @@ test('the write-ahead log stays short after 700 MB of writes, and no write is re
   const database = await openDatabase({ directory });
   const written = async () => {
     const position = statement("select (pg_current_wal_insert_lsn() - '0/0')::float8 / 1048576 as megabytes");
-    const [row] = await database.query<{ megabytes: number }>(position, []);
+    const [row] = await database.serviceSession().query<{ megabytes: number }>(position, []);
     return row?.megabytes ?? 0;
   };
   const segments = () => readdirSync(join(directory, 'postgres', 'pg_wal')).filter((name) => name.length === 24).length;
   while ((await written()) < 700)
-    await database.transaction(async ({ prisma }) => {
+    await database.serviceSession().transaction(async ({ prisma }) => {
       await prisma.$executeRaw`create table pages as select repeat(md5(n::text), 30) from generate_series(1, 20000) n`;
       await prisma.$executeRaw`drop table pages`;
     });

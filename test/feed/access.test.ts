@@ -25,7 +25,7 @@ beforeAll(async () => {
   callers.set('anonymous', {});
   for (const [name, scopes] of Object.entries({ reading: ['READ'], writing: ['WRITE'], admin: ['ADMIN'] }))
     callers.set(`${name} key`, (await gateway.createKey({ scopes, plan: 'BUSINESS' })).headers);
-  await gateway.database.query(statement('delete from events'), []);
+  await gateway.database.serviceSession().query(statement('delete from events'), []);
   const category = 'mutation { createCategory(input: { name: "Dogs" }) { id } }';
   const categoryId = (await send('writing key', category)).json.data?.createCategory?.id;
   await send('writing key', `mutation { createPet(input: { name: "Rex", categoryId: ${categoryId} }) { id } }`);

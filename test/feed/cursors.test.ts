@@ -20,7 +20,8 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.close());
 
-const sql = <Row>(text: string, values: unknown[] = []) => gateway.database.query<Row>(statement(text), values);
+const sql = <Row>(text: string, values: unknown[] = []) =>
+  gateway.database.serviceSession().query<Row>(statement(text), values);
 
 /** Writes one event for each age in days. @returns the cursor after each. */
 async function write(...ages: number[]): Promise<string[]> {

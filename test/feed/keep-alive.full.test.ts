@@ -16,10 +16,12 @@ test('the comments of an idle stream move the cursor over events that the caller
   const { headers } = await gateway.createKey({ scopes: ['READ'] });
   const stream = await FeedStream.open(url, { headers });
   await until(() => stream.lastId !== '');
-  await gateway.database.query(
-    statement(`insert into events (topic, kind, object_id, owner) values ('order', 'CREATED', '1', 'user:1')`),
-    [],
-  );
+  await gateway.database
+    .serviceSession()
+    .query(
+      statement(`insert into events (topic, kind, object_id, owner) values ('order', 'CREATED', '1', 'user:1')`),
+      [],
+    );
   const { json } = await ask(gateway, 'GET /events?topic=order');
   const [{ cursor } = {}] = json as unknown as { cursor?: string }[];
   // A comment is sent every 12 seconds.

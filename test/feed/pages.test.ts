@@ -11,7 +11,7 @@ beforeEach(async () => {
   await truncate(gateway.database);
   await makeAdminKey(gateway.database);
   await fillShop(gateway.database);
-  await gateway.database.query(statement('delete from events'), []);
+  await gateway.database.serviceSession().query(statement('delete from events'), []);
 });
 afterAll(() => gateway.close());
 

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 afterAll(() => stop());
 
-const sql = (text: string, values: unknown[] = []) => gateway.database.query(statement(text), values);
+const sql = (text: string, values: unknown[] = []) => gateway.database.serviceSession().query(statement(text), values);
 const open = async (path = '/events', headers: object = KEY) => {
   const stream = await FeedStream.open(url, { path, headers });
   streams.push(stream);

@@ -77,6 +77,6 @@ export async function openShop(database: Database): Promise<void> {
   });
   const key = `insert into api_keys (id, secret_hash, name, plan, scopes)
     values ('abcdefghijkl', sha256('x'), 'x', 'FREE', '{READ}')`;
-  await database.query(statement("delete from api_keys where id <> 'testadmin000'"), []);
-  await database.query(statement(key), []);
+  await database.serviceSession().query(statement("delete from api_keys where id <> 'testadmin000'"), []);
+  await database.serviceSession().query(statement(key), []);
 }

@@ -142,11 +142,11 @@ const domainsOf =
 let gateway: Gateway;
 beforeAll(async () => {
   const { database, drop } = await createDatabase();
-  for (const table of [CREATE_BOXES, CREATE_TABLE]) await database.query(table, []);
+  for (const table of [CREATE_BOXES, CREATE_TABLE]) await database.serviceSession().query(table, []);
   await fillToys(database);
-  await database.query({ name: '', text: 'update boxes set favourite_id = 3 where id = 1' }, []);
+  await database.serviceSession().query({ name: '', text: 'update boxes set favourite_id = 3 where id = 1' }, []);
   const remove = async () => {
-    await database.query({ name: '', text: 'drop table toys, boxes' }, []);
+    await database.serviceSession().query({ name: '', text: 'drop table toys, boxes' }, []);
     await drop();
   };
   gateway = await startGateway({}, Date.now, { database, drop: remove }, domainsOf() as typeof toyDomains);
@@ -164,14 +164,18 @@ test('the scalar of a domain writes a text column in events', async () => {
   const client = socketClient(await gateway.listen());
   const received = client.subscribe('subscription { badgeChanged { badge { id name } } }');
   await until(async () => (await running(gateway)) === 1);
-  await gateway.database.transaction(async (tx) => tx.publish({ topic: 'badge', kind: 'UPDATED', id: 2n }));
+  await gateway.database
+    .serviceSession()
+    .transaction(async (tx) => tx.publishOnCommit({ topic: 'badge', kind: 'UPDATED', id: 2n }));
   expect(await received.until(1)).toEqual([{ data: { badgeChanged: { badge: { id: '2', name: 'B…' } } } }]);
   client.close();
 });
 
 test('two types over one table have their own columns', async () => {
   const fieldsOf = async (table: Table<never>) =>
-    Object.keys((await selectByIds(gateway.database, table as Table<object>, [1n])).get(1n) ?? {}).sort();
+    Object.keys(
+      (await selectByIds(gateway.database.serviceSession(), table as Table<object>, [1n])).get(1n) ?? {},
+    ).sort();
   expect(await fieldsOf(BADGES)).toEqual(['id', 'name']);
   expect(await fieldsOf(TOYS)).toEqual(Object.keys(TOYS.columns).sort());
 });

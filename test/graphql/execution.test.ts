@@ -68,7 +68,7 @@ async function byGraphqlJs(text: string, variableValues: Record<string, unknown>
   const caller = { ...anonymousCaller('test', 'write'), quota: { perMinute: 1e9, perDay: 1e9 } };
   const meter = new Meter(limits, caller);
   const observer = { onOperation: () => undefined, onInternalError: () => undefined, onProblem: () => undefined };
-  const session = gateway.database;
+  const session = gateway.database.serviceSession();
   const contextValue = new Context(
     { session, caller, meter, requestId: 'test', observer, api: GRAPHQL_API },
     { countedFields: 1 },

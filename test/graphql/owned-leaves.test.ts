@@ -47,21 +47,21 @@ let schema: GraphQLSchema;
 beforeAll(async () => {
   asUsers();
   const { database, drop } = await createDatabase();
-  for (const { text } of [CREATE_BOXES, CREATE_TABLE]) await database.query(statement(text), []);
+  for (const { text } of [CREATE_BOXES, CREATE_TABLE]) await database.serviceSession().query(statement(text), []);
   const rows = (given: object[]) => JSON.stringify(given);
-  await database.query(
+  await database.serviceSession().query(
     statement(`insert into boxes (name, favourite_id)
       select name, "favouriteId" from json_to_recordset($1::json) as x(name text, "favouriteId" bigint)`),
     [rows(BOXES)],
   );
-  await database.query(
+  await database.serviceSession().query(
     statement(`insert into toys (name, broken, box_id, owner)
       select name, broken, "boxId", owner
       from json_to_recordset($1::json) as x(name text, broken boolean, "boxId" bigint, owner text)`),
     [rows(TOYS)],
   );
   const remove = async () => {
-    await database.query(statement('drop table toys, boxes'), []);
+    await database.serviceSession().query(statement('drop table toys, boxes'), []);
     await drop();
   };
   gateway = await startGateway(

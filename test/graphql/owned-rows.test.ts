@@ -35,7 +35,7 @@ beforeEach(async () => {
     "insert into boxes (name, favourite_id) values ('One', 2)",
     "insert into toys (name, box_id, owner) values ('Train', 1, null), ('Ball', 1, 'ada'), ('Doll', 1, 'bob')",
   ])
-    await gateway.database.query(statement(text), []);
+    await gateway.database.serviceSession().query(statement(text), []);
 });
 afterAll(async () => {
   jest.restoreAllMocks();

@@ -45,7 +45,7 @@ async function expectRefused(query: string): Promise<void> {
 /** Adds toys that all have the same name, to box 1. */
 async function addToys(count: number, name: string): Promise<void> {
   const add = statement('insert into toys (name, box_id) select $1, 1 from generate_series(1, $2::int)');
-  await gateway.database.query(add, [name, count]);
+  await gateway.database.serviceSession().query(add, [name, count]);
 }
 
 const aliased = (count: number, field: string, of = 'alias') =>
@@ -149,10 +149,9 @@ describe('a mutation whose response is too large', () => {
   const toys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => `${key}: ${create(key.repeat(250))}`);
   const mutation = `mutation { failed: updateToy(id: 99, input: { broken: true }) { id } ${toys.join(' ')} } fragment Toy on Toy { ${aliased(17, 'name', 'n')} }`;
   const created = async (): Promise<number> => {
-    const [row] = await gateway.database.query<{ count: bigint }>(
-      statement('select count(*) from toys where length(name) = 250'),
-      [],
-    );
+    const [row] = await gateway.database
+      .serviceSession()
+      .query<{ count: bigint }>(statement('select count(*) from toys where length(name) = 250'), []);
     return Number(row?.count);
   };
 

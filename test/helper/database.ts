@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
 import { connectTo } from '../../src/database/embedded/embedded';
+import type { GatewayDatabase } from '../../src/database/gateway-database';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { perWorker } from './per-worker';
@@ -14,10 +15,10 @@ export const TEST_DATABASE_URL = process.env.TEST_DATABASE_URL;
 const BOUNDS = { queue: 1000, requestTimeoutMs: 60_000 };
 
 /** Empty databases that no test file uses at present. They are reused because creating a database is slow. */
-const idle = perWorker('databases', () => ({ embedded: [] as Database[], urls: [] as string[] }));
+const idle = perWorker('databases', () => ({ embedded: [] as GatewayDatabase[], urls: [] as string[] }));
 
 /** Returns a migrated, empty database for a test file. `drop` makes the database available to other test files. */
-export async function createDatabase(): Promise<{ database: Database; url?: string; drop(): Promise<void> }> {
+export async function createDatabase(): Promise<{ database: GatewayDatabase; url?: string; drop(): Promise<void> }> {
   return TEST_DATABASE_URL ? onServer(TEST_DATABASE_URL) : embedded();
 }
 
@@ -63,9 +64,9 @@ async function createOn(server: string): Promise<string> {
 
 /** Empties every table, so that the database is like new for the next test file. */
 export async function truncate(database: Database): Promise<void> {
-  const [found] = await database.query<{ names: string }>(TABLES, []);
-  await database.query(statement(`truncate ${found?.names} restart identity`), []);
-  await database.query(statement('insert into last_event default values'), []);
+  const [found] = await database.serviceSession().query<{ names: string }>(TABLES, []);
+  await database.serviceSession().query(statement(`truncate ${found?.names} restart identity`), []);
+  await database.serviceSession().query(statement('insert into last_event default values'), []);
 }
 
 const TABLES = statement(`select string_agg(quote_ident(tablename), ', ') as names from pg_tables
@@ -76,13 +77,13 @@ export async function emptyDatabase(database: Database): Promise<void> {
   const tables = ['orders', 'inventory', 'pets', 'categories', 'idempotency_keys'];
   const deletes = tables.map((table) => `d_${table} as (delete from ${table})`);
   const restarts = ['orders', 'pets', 'categories'].map((table) => `setval('${table}_id_seq', 1, false)`);
-  await database.query(statement(`with ${deletes.join(', ')} select ${restarts.join(', ')}`), []);
+  await database.serviceSession().query(statement(`with ${deletes.join(', ')} select ${restarts.join(', ')}`), []);
 }
 
 /** Replaces all rows with two categories, pets 1 to 3, three units of pet 1 in stock, and order 1 for two units of pet 1. */
 export async function fillShop(database: Database): Promise<void> {
   await emptyDatabase(database);
-  await database.query(
+  await database.serviceSession().query(
     statement(`with
       c as (insert into categories (id, name, description) values (1, 'Dogs', 'Loyal'), (2, 'Cats', null)),
       p as (insert into pets (id, name, category_id, status)
@@ -103,6 +104,8 @@ export async function everyRow(database: Database): Promise<string> {
   const selects = tables.map(
     (table) => `select '${table} ' || (to_jsonb(t) - 'last_used_at' - 'position')::text as row from ${table} t`,
   );
-  const rows = await database.query<{ row: string }>(statement(`${selects.join(' union all ')} order by row`), []);
+  const rows = await database
+    .serviceSession()
+    .query<{ row: string }>(statement(`${selects.join(' union all ')} order by row`), []);
   return rows.map(({ row }) => row).join('\n');
 }

@@ -5,6 +5,7 @@ import { type App, createApp } from '../../src/app/app';
 import { readConfig } from '../../src/app/config';
 import { gatewayDomains } from '../../src/app/domains';
 import type { Database } from '../../src/database/database';
+import type { GatewayDatabase } from '../../src/database/gateway-database';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL, truncate } from './database';
@@ -46,7 +47,7 @@ export class Gateway {
 
   constructor(
     private readonly instance: App,
-    readonly database: Database,
+    readonly database: GatewayDatabase,
     private readonly drop: () => Promise<void>,
     private readonly giveBack?: () => Promise<void>,
     private readonly domains = gatewayDomains,
@@ -124,7 +125,7 @@ export class Gateway {
 interface Kept {
   readonly app: App;
   readonly inject: FastifyInstance['inject'];
-  readonly database: Database;
+  readonly database: GatewayDatabase;
   readonly drop: () => Promise<void>;
 }
 
@@ -141,7 +142,7 @@ const kept = perWorker('gateways', () => ({ idle: [] as Kept[], files: 0 }));
 export async function startGateway(
   environment?: Record<string, string>,
   now: () => number = Date.now,
-  created?: { database: Database; drop(): Promise<void> },
+  created?: { database: GatewayDatabase; drop(): Promise<void> },
   domains = gatewayDomains,
 ): Promise<Gateway> {
   if (!environment && !TEST_DATABASE_URL) return takeKept();
@@ -198,7 +199,9 @@ export async function makeAdminKey(database: Database): Promise<void> {
 }
 
 async function liftQuota(database: Database): Promise<void> {
-  await database.query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
+  await database
+    .serviceSession()
+    .query(statement('update api_keys set per_minute = 2147483647, per_day = 2147483647'), []);
 }
 
 async function compose(

@@ -1,7 +1,7 @@
-import type { Database } from '../../src/database/database';
+import type { GatewayDatabase } from '../../src/database/gateway-database';
 
 /** @returns the size in bytes of the largest result among all statements that `run` executes. */
-export async function largestResult(database: Database, run: () => Promise<unknown>): Promise<number> {
+export async function largestResult(database: GatewayDatabase, run: () => Promise<unknown>): Promise<number> {
   let most = 0;
   const query = database.query.bind(database);
   const spy = jest.spyOn(database, 'query').mockImplementation(async (...read) => {

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/database';
+import type { GatewayDatabase } from '../../src/database/gateway-database';
 
 type Read = () => Promise<unknown[]>;
 
@@ -7,7 +7,7 @@ type Read = () => Promise<unknown[]>;
  * @param respond runs each look-up, or fails in its place.
  * @returns the ids that were looked up.
  */
-export function watchLookUps(database: Database, respond = (read: Read, _id: string) => read()): string[] {
+export function watchLookUps(database: GatewayDatabase, respond = (read: Read, _id: string) => read()): string[] {
   const ids: string[] = [];
   const query = database.query.bind(database);
   jest.spyOn(database, 'query').mockImplementation((...args) => {

@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../../src/database/database';
+import type { Statement } from '../../src/database/database';
+import type { GatewayDatabase } from '../../src/database/gateway-database';
 
 /** Records the statements that a database receives, until `stop` is called. */
 export class StatementLog {
@@ -7,8 +8,8 @@ export class StatementLog {
 
   private constructor(readonly stop: () => void) {}
 
-  static of(database: Database): StatementLog {
-    const target = database as Pick<Database, 'query' | 'write'> & { prisma: object };
+  static of(database: GatewayDatabase): StatementLog {
+    const target = database as Pick<GatewayDatabase, 'query' | 'write'> & { prisma: object };
     const { query, write, prisma } = target;
     const log = new StatementLog(() => {
       Object.assign(target, { query, write, prisma });

@@ -55,7 +55,7 @@ export const worlds: fc.Arbitrary<World> = fc
 /** Replaces the shop's rows with this world. */
 export async function fill(database: Database, { categories, pets, orders }: World): Promise<void> {
   await emptyDatabase(database);
-  const insert = (sql: string, ...columns: unknown[][]) => database.query(statement(sql), columns);
+  const insert = (sql: string, ...columns: unknown[][]) => database.serviceSession().query(statement(sql), columns);
   await insert(
     'insert into categories (name) select * from unnest($1::text[])',
     categories.map((category) => category.name),

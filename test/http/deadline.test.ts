@@ -32,7 +32,7 @@ onPostgres('while another transaction locks the inventory', () => {
       "pets (name, category_id) values ('Nemo', 1)",
       'inventory values (1, 10)',
     ])
-      await gateway.database.query(statement(`insert into ${rows}`), []);
+      await gateway.database.serviceSession().query(statement(`insert into ${rows}`), []);
     await gateway.graphql(ORDER);
     await other.query('delete from orders; update inventory set quantity = 10');
   });

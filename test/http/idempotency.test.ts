@@ -33,7 +33,8 @@ function send(on: string, sent?: unknown, key?: string, headers: Headers = {}): 
 
 const isReplayed = ({ headers }: Answer) => headers['idempotent-replayed'] === 'true';
 const outcome = (answer: Answer) => [answer.status, answer.code, isReplayed(answer)];
-const sql = <Row>(text: string, values: unknown[] = []) => gateway.database.query<Row>(statement(text), values);
+const sql = <Row>(text: string, values: unknown[] = []) =>
+  gateway.database.serviceSession().query<Row>(statement(text), values);
 const count = async (table: string) => (await sql<{ n: number }>(`select count(*)::int as n from ${table}`))[0]?.n;
 /** All rows of the shop, as text. */
 const content = async () => {
@@ -351,7 +352,7 @@ describe('after 24 hours', () => {
   onPostgres('only one instance at a time deletes responses; other instances do not wait', async () => {
     const waiting = `pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await keep(3, START);
-    await gateway.database.transaction(async (other) => {
+    await gateway.database.serviceSession().transaction(async (other) => {
       expect(await tryLock(other, 'cleaning')).toBe(true);
       await whileCleaning(() => sleep(200));
       expect([await count('idempotency_keys'), await count(waiting)]).toEqual([3, 0]);

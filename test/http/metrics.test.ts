@@ -80,7 +80,7 @@ test('the size of the change feed is read, and how many events wait for their po
   };
   const write = `insert into events (topic, kind, object_id, at)
     select 'pet', 'CREATED', n, now() - interval '1 hour' from generate_series(1, 3) as n`;
-  for (const sql of ['delete from events', write]) await gateway.database.query(statement(sql), []);
+  for (const sql of ['delete from events', write]) await gateway.database.serviceSession().query(statement(sql), []);
   expect(await size()).toEqual([0, 3, 0]);
   await gateway.data('{ events { nodes { id } } }');
   expect(await size()).toEqual([3, 0, 3600]);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await fillShop(gateway.database);
-  await gateway.database.query(statement('delete from events'), []);
+  await gateway.database.serviceSession().query(statement('delete from events'), []);
   const plan = { plan: 'BUSINESS' } as const;
   keys = await Promise.all([gateway.createKey(plan), gateway.createKey(plan), gateway.createKey(plan)]);
 });
@@ -33,7 +33,7 @@ interface Row {
 
 /** The pets that were created by requests with an id, with the events of their creation. */
 const created = () =>
-  gateway.database.query<Row>(
+  gateway.database.serviceSession().query<Row>(
     statement(`select pets.id::text, pets.name, pets.status::text, category_id::text as category,
       hashtextextended(pets::text, 0)::text as version, request_id as "requestId", actor
       from pets join events on object_id = pets.id::text and topic = 'pet' and kind = 'CREATED'
@@ -88,7 +88,7 @@ test.each(['POST /pets', CREATE, CREATE.replace('{ id', '{ version createdAt id'
 onPostgres('a category that is locked holds up only the creation of its own pets', async () => {
   const ended: number[] = [];
   let answers: Promise<unknown>[] = [];
-  await gateway.database.transaction(async (transaction) => {
+  await gateway.database.serviceSession().transaction(async (transaction) => {
     await transaction.query(statement('select from categories where id = 1 for update'), []);
     answers = Array.from({ length: 20 }, async (_, i) => {
       expect((await create(i, 'POST /pets', i % 5 === 0 ? 1 : 2)).status).toBe(201);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await fillShop(gateway.database);
   await gateway.data('mutation { setInventory(petId: 2, input: { quantity: 10 }) { petId } }');
-  await gateway.database.query(statement('delete from events'), []);
+  await gateway.database.serviceSession().query(statement('delete from events'), []);
   changes = [];
 });
 afterAll(async () => {
@@ -33,10 +33,9 @@ interface Recorded {
 }
 
 const recorded = () =>
-  gateway.database.query<Recorded>(
-    statement('select id, at, topic, kind, object_id as "objectId" from events order by id'),
-    [],
-  );
+  gateway.database
+    .serviceSession()
+    .query<Recorded>(statement('select id, at, topic, kind, object_id as "objectId" from events order by id'), []);
 
 // Order 1 reserves two units of pet 1. Three units of pet 1 and ten of pet 2 are in stock. Stock of pet 3 is not tracked.
 test.each<[string, ...string[]]>([

@@ -508,7 +508,7 @@ describe('in a large shop', () => {
     const { ids, edges } = await readWhole(PETS, { orderBy, first: 100 });
     const [at = 0, next = 0] = ids.slice(50);
     const cursor = edges[50]?.cursor;
-    await gateway.database.query(statement('delete from orders'), []);
+    await gateway.database.serviceSession().query(statement('delete from orders'), []);
     await gateway.data(`mutation {
       a: deletePet(id: ${at}) { id } b: deletePet(id: ${next}) { id }
       createPet(input: { name: "zzz", categoryId: 1 }) { id }
@@ -523,9 +523,9 @@ describe('in a large shop', () => {
 test('totalCount stops at 10,000, and totalCountRelation says whether there are more rows', async () => {
   await fill(gateway.database, { categories: [], pets: [], orders: [] });
   const insert = (count: number) =>
-    gateway.database.query(statement('insert into orders (complete) select false from generate_series(1, $1::int)'), [
-      count,
-    ]);
+    gateway.database
+      .serviceSession()
+      .query(statement('insert into orders (complete) select false from generate_series(1, $1::int)'), [count]);
   const total = async (filter: object) => {
     const { list } = await gateway.data(
       'query ($filter: OrderFilter) { list: orders(filter: $filter) { totalCount totalCountRelation } }',

@@ -37,10 +37,12 @@ test('every object has a unique nodeId, by which node and nodes find it', async 
 });
 
 test('an object has the same nodeId in a list, in an edge, as a relation and after a change', async () => {
-  await gateway.database.query(statement('insert into pets (id, name, category_id) values ($1::bigint, $2::text, 1)'), [
-    LARGEST,
-    'Largest',
-  ]);
+  await gateway.database
+    .serviceSession()
+    .query(statement('insert into pets (id, name, category_id) values ($1::bigint, $2::text, 1)'), [
+      LARGEST,
+      'Largest',
+    ]);
   const all = ['1', '2', '3', LARGEST].map((id) => ({ nodeId: nodeIdOf('Pet', id) }));
   expect(await gateway.data('{ pets { nodes { nodeId } } }')).toEqual({ pets: { nodes: all } });
   expect(await gateway.data('{ pets { edges { node { nodeId } } } }')).toEqual({
@@ -102,7 +104,7 @@ test('nodes of two types and their relations are read with three statements', as
 test('the database stops sending nodes once they exceed the limit on the response size', async () => {
   const strict = await gateway.another({ MAX_RESPONSE_BYTES: '20000' });
   const add = statement('insert into pets (name, category_id) select $1, 1 from generate_series(1, 100)');
-  await gateway.database.query(add, ['🐕'.repeat(255)]);
+  await gateway.database.serviceSession().query(add, ['🐕'.repeat(255)]);
   const ids = Array.from({ length: 99 }, (_, i) => nodeIdOf('Pet', i + 4));
   const refuse = async () => {
     const { status, data, errors } = await strict.graphql(NODES, { ids });

@@ -13,7 +13,7 @@ afterAll(() => gateway.close());
 
 /** Creates pets 1, 2, … with these stocks. */
 async function stock(...quantities: number[]): Promise<void> {
-  await gateway.database.query(
+  await gateway.database.serviceSession().query(
     statement(`with
       c as (insert into categories (name) values ('Fish') returning id),
       p as (insert into pets (name, category_id) select 'Nemo', id from c, unnest($1::int[]) returning id)
@@ -50,7 +50,7 @@ const cancel = (id: number | string) => change(CANCEL, { id }, 'NOT_FOUND');
 
 /** The units in stock (`left`) and reserved by orders (`held`) for each pet, read directly from the tables. */
 async function books(): Promise<{ petId: bigint; left: number; held: number }[]> {
-  return gateway.database.query(
+  return gateway.database.serviceSession().query(
     statement(`select i.pet_id as "petId", i.quantity as left, coalesce(sum(o.reserved), 0)::int as held
       from inventory i left join orders o on o.pet_id = i.pet_id group by i.pet_id order by 1`),
     [],
@@ -185,7 +185,7 @@ describe('any mix of concurrent changes', () => {
       expect(found.map(({ left, held }, index) => left + held + (shipped[index] ?? 0))).toEqual([20, 20, 20]);
       const wrong =
         'select id from orders where reserved <> case when pet_id is null then 0 else coalesce(quantity, 0) end';
-      expect(await gateway.database.query(statement(wrong), [])).toEqual([]);
+      expect(await gateway.database.serviceSession().query(statement(wrong), [])).toEqual([]);
     };
     const all = fc.array(steps, { minLength: MANY, maxLength: 2 * MANY, size: 'max' });
     await fc.assert(fc.asyncProperty(all, run), { ...runs(2, 10), endOnFailure: true });

@@ -322,8 +322,12 @@ describe('an identifier', () => {
     beforeEach(async () => {
       const { database } = gateway;
       await fillShop(database);
-      await database.query(statement('insert into categories (id, name) values ($1, $2)'), [ID, 'Far']);
-      await database.query(statement('insert into pets (id, name, category_id) values ($1, $2, $1)'), [ID, 'Max']);
+      await database
+        .serviceSession()
+        .query(statement('insert into categories (id, name) values ($1, $2)'), [ID, 'Far']);
+      await database
+        .serviceSession()
+        .query(statement('insert into pets (id, name, category_id) values ($1, $2, $1)'), [ID, 'Max']);
     });
 
     test.each<[string, string | undefined, string]>([

@@ -13,7 +13,7 @@ beforeEach(() => fillShop(gateway.database));
 afterAll(() => gateway.close());
 
 const FIELDS = 'createdAt updatedAt version';
-const sql = (text: string) => gateway.database.query(statement(text), []);
+const sql = (text: string) => gateway.database.serviceSession().query(statement(text), []);
 const data = (query: string, variables?: object) => gateway.data<Record<string, Json>>(query, variables);
 /** The fields of the rows that the shop has from the start: pet 1 in category 1, order 1 and the stock of pet 1. */
 const READ = `{ pet(id: 1) { ${FIELDS} } category(id: 1) { ${FIELDS} } order(id: 1) { ${FIELDS} } item: inventoryItem(petId: 1) { ${FIELDS} } }`;
@@ -254,7 +254,7 @@ describe('events', () => {
     );
     await until(async () => (await running(live)) === 1);
     const before = { id: 99n, name: 'Old', status: 'sold', categoryId: 1n };
-    gateway.database.publish({ topic: 'pet', kind: 'DELETED', id: 99n, before });
+    gateway.database.notifyListeners({ topic: 'pet', kind: 'DELETED', id: 99n, before });
     const [event] = await pets.until(1);
     expect(event?.data?.petChanged?.pet).toEqual({ id: '99', createdAt: null, version: '' });
   });

@@ -130,7 +130,7 @@ test('events do at most twice the estimated work, over WebSocket and event strea
     reset();
     const [, field = ''] = /\{ (\w+)/.exec(text) ?? [];
     const topic = topics[field as keyof typeof topics];
-    gateway.database.publish({ topic, kind: 'UPDATED', id: BigInt(String(ids[topic])) });
+    gateway.database.notifyListeners({ topic, kind: 'UPDATED', id: BigInt(String(ids[topic])) });
     const answers = await received.until(1);
     // The changed row is read once for all subscribers.
     statements.shift();

@@ -92,7 +92,7 @@ async function expectService(url: string): Promise<void> {
   const instances = [await Instance.start(url), await Instance.start(url)];
   expect(await allowed(instances, 'caller', 100)).toBe(60);
   const [one, other] = instances as [Instance, Instance];
-  one.relay.publish({ topic: 'pet', kind: 'CREATED', id: 1n });
+  one.relay.enqueue({ topic: 'pet', kind: 'CREATED', id: 1n });
   await until(async () => other.heard.length === 1);
   await Promise.all(instances.map((instance) => instance.close()));
 }

@@ -1,7 +1,7 @@
 import { Ctx, Field, InputType, Mutation, Resolver } from 'type-graphql';
 import type { Services } from '../../src/app/domains';
+import { foreignKeyOf } from '../../src/database/failures';
 import { statement } from '../../src/database/statement';
-import { foreignKeyOf } from '../../src/database/writing';
 import { convertForeignKeys, unknownReference } from '../../src/errors/errors';
 import type { Context } from '../../src/graphql/context';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../../src/graphql/directives';
@@ -62,9 +62,9 @@ beforeAll(async () => {
     "insert into boxes (name) values ('Wheels')",
     'insert into makers values (1)',
   ])
-    await database.query(statement(text), []);
+    await database.serviceSession().query(statement(text), []);
   const remove = async () => {
-    await database.query(statement('drop table toys, boxes, makers, shops'), []);
+    await database.serviceSession().query(statement('drop table toys, boxes, makers, shops'), []);
     await drop();
   };
   gateway = await startGateway({}, Date.now, { database, drop: remove }, domainsOf as typeof toyDomains);

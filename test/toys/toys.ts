@@ -217,7 +217,7 @@ class ToyResolver {
       if (before.broken && name !== undefined)
         throw new ExpectedError('TOY_BROKEN', ERRORS.TOY_BROKEN.status, `Toy ${id} is broken.`);
       const [toy] = await tx.write<ToyRow>(UPDATE, [id, name ?? null, broken ?? null]);
-      tx.publish({ topic: 'toy', kind: 'UPDATED', id, owner: before.owner, before });
+      tx.publishOnCommit({ topic: 'toy', kind: 'UPDATED', id, owner: before.owner, before });
       return toy;
     });
   }

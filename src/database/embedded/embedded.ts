@@ -1,5 +1,4 @@
 import type { Client } from 'pg';
-import type { Database } from '../database';
 import { GatewayDatabase } from '../gateway-database';
 import { type MigrationConnection, migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from '../postgres/bounded-pool';
@@ -19,7 +18,7 @@ const COPY_IN = /\bcopy\b[^;]*\bfrom\s+stdin\b/i;
  * @throws Error with a one-line message if another process has the database open, or the database is from a different
  * PostgreSQL version.
  */
-export async function openEmbedded(directory: string, bounds: Bounds): Promise<Database> {
+export async function openEmbedded(directory: string, bounds: Bounds): Promise<GatewayDatabase> {
   makeDataDirectory(directory);
   const { proof, release } = await lockDirectory(directory);
   const thread = await DatabaseThread.start({ directory, proof }, release);
@@ -30,7 +29,7 @@ export async function openEmbedded(directory: string, bounds: Bounds): Promise<D
  * Migrates an embedded database.
  * @throws Error with a one-line message if the database cannot be migrated. The database is then closed.
  */
-export async function connectTo(thread: DatabaseThread, description: string, bounds: Bounds): Promise<Database> {
+export async function connectTo(thread: DatabaseThread, description: string, bounds: Bounds): Promise<GatewayDatabase> {
   try {
     await migrate(migrationsOnEmbedded(thread.client));
     return new GatewayDatabase(new EmbeddedEngine(thread, bounds), description, bounds);

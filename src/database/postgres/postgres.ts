@@ -1,5 +1,4 @@
 import type { Client } from 'pg';
-import type { Database } from '../database';
 import { reasonOf } from '../failures';
 import { GatewayDatabase } from '../gateway-database';
 import { type MigrationOptions, migrate, migrationsOn } from '../migrations';
@@ -19,7 +18,7 @@ export async function openPostgres(
   url: string,
   bounds: Omit<PoolBounds, 'connectMs'>,
   options: MigrationOptions = {},
-): Promise<Database> {
+): Promise<GatewayDatabase> {
   const { requestTimeoutMs } = bounds;
   const server = new PostgresServer(url);
   const description = `PostgreSQL at ${server.place}`;

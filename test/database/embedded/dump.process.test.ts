@@ -35,7 +35,7 @@ beforeAll(async () => {
   directory = makeDirectory();
   copyData(at('data'));
   const database = await openDatabase({ directory: at('data') });
-  for (const text of ROWS) await database.write(statement(text), []);
+  for (const text of ROWS) await database.serviceSession().write(statement(text), []);
   await database.prisma.category.create({ data: { name: NAME, description: '' } });
   await database.prisma.order.create({ data: { shipDate: new Date('0099-01-02T03:04:05.678Z') } });
   await database.prisma.apiKey.create({
@@ -52,7 +52,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** Every row of every table. */
 async function rowsOf(database: Database): Promise<unknown> {
   const selects = TABLES.map((name) => `(select json_agg(t order by t::text) from ${name} t)::text as "${name}"`);
-  return database.query(statement(`select ${selects.join(', ')}`), []);
+  return database.serviceSession().query(statement(`select ${selects.join(', ')}`), []);
 }
 
 /** Expects that the database has the dumped rows, and that the id of a new order follows the last dumped id. */

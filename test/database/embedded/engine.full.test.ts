@@ -193,14 +193,14 @@ const statementOf = (text: string) => statementOrUnnamed(text, true);
 
 /** Runs all scripts at the same time. @returns what each caller has seen, and all rows afterwards. */
 async function runAll(database: Database, all: readonly (readonly Action[])[]): Promise<unknown> {
-  await database.query(statementOf('delete from pets; delete from categories'), []);
-  for (const index of indices) await database.query(statementOf(`delete from ${table(index)}`), []);
+  await database.serviceSession().query(statementOf('delete from pets; delete from categories'), []);
+  for (const index of indices) await database.serviceSession().query(statementOf(`delete from ${table(index)}`), []);
   const seen = await Promise.all(all.map((actions, index) => new Caller(database, index).run(actions)));
   const rows: unknown[] = [];
   for (const index of indices)
-    rows.push(await database.query(statementOf(`select * from ${table(index)} order by id`), []));
-  rows.push(await database.query(statementOf('select name from categories order by name'), []));
-  rows.push(await database.query(statementOf('select name from pets order by name'), []));
+    rows.push(await database.serviceSession().query(statementOf(`select * from ${table(index)} order by id`), []));
+  rows.push(await database.serviceSession().query(statementOf('select name from categories order by name'), []));
+  rows.push(await database.serviceSession().query(statementOf('select name from pets order by name'), []));
   return { seen, rows };
 }
 
@@ -216,12 +216,14 @@ async function openDatabases(): Promise<Databases> {
   const embedded = await connectTo(await startPrepared(), 'embedded', { queue: 1000, requestTimeoutMs: LIMIT_MS });
   for (const database of [embedded, postgres])
     for (const index of indices)
-      await database.query(
-        statementOf(
-          `create table ${table(index)} (id int primary key, other int unique deferrable initially deferred)`,
-        ),
-        [],
-      );
+      await database
+        .serviceSession()
+        .query(
+          statementOf(
+            `create table ${table(index)} (id int primary key, other int unique deferrable initially deferred)`,
+          ),
+          [],
+        );
   return { embedded, postgres, drop };
 }
 
@@ -230,7 +232,7 @@ onPostgres('random statements and transactions of several callers have the same 
   const idle: Databases[] = [];
   afterAll(async () => {
     for (const { embedded, postgres, drop } of idle) {
-      for (const index of indices) await postgres.query(statementOf(`drop table ${table(index)}`), []);
+      for (const index of indices) await postgres.serviceSession().query(statementOf(`drop table ${table(index)}`), []);
       await Promise.all([drop(), embedded.close()]);
     }
   });

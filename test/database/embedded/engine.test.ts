@@ -17,13 +17,13 @@ beforeAll(async () => {
 beforeEach(() => query('delete from own'));
 afterAll(() => database.close());
 
-const query = <Row>(text: string, values: unknown[] = [], session: Session = database) =>
+const query = <Row>(text: string, values: unknown[] = [], session: Session = database.serviceSession()) =>
   session.query<Row>(statement(text), values);
-const write = (text: string, values: unknown[] = [], session: Session = database) =>
+const write = (text: string, values: unknown[] = [], session: Session = database.serviceSession()) =>
   session.write<{ id: number }>(statement(text), values);
 const sessionOf = (caller: string, ms = 60_000) =>
   database.sessionFor({ callerId: caller, deadline: new Deadline(ms) });
-const insert = (id: number, session: Session = database) =>
+const insert = (id: number, session: Session = database.serviceSession()) =>
   write('insert into own (id) values ($1::int) returning id', [id], session);
 const ids = async () => (await query<{ id: number }>('select id from own order by id')).map(({ id }) => id);
 /** Keeps the session busy. A write, since only two reads run at a time. */
@@ -120,7 +120,7 @@ describe('a transaction', () => {
   });
 
   test('with a failed statement is rolled back, even if its function ignores the error', async () => {
-    const work = database.transaction(async (transaction) => {
+    const work = database.serviceSession().transaction(async (transaction) => {
       await insert(1, transaction);
       await codeOf(query('select 1 / 0', [], transaction));
     });

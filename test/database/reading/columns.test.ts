@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => drop());
 
 test('the generated columns match the columns of the migrated database', async () => {
-  const found = await database.query<{ sql: string; type: string; isNullable: boolean }>(
+  const found = await database.serviceSession().query<{ sql: string; type: string; isNullable: boolean }>(
     statement(`select relname || '.' || attname as sql, not attnotnull as "isNullable",
        replace(format_type(atttypid, null), 'timestamp with time zone', 'timestamptz') as type
      from pg_attribute join pg_class on pg_class.oid = attrelid

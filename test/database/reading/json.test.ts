@@ -20,7 +20,7 @@ const LARGEST = '9223372036854775807';
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway();
-  const sql = (text: string, ...values: unknown[]) => gateway.database.query(statement(text), values);
+  const sql = (text: string, ...values: unknown[]) => gateway.database.serviceSession().query(statement(text), values);
   for (const text of TEXTS) await sql('insert into categories (name, description) values ($1, $1)', text);
   await sql("insert into categories (name) values ('plain')");
   await sql('insert into pets (id, name, category_id) values ($1, $2, 1)', LARGEST, ASCII);

@@ -26,10 +26,10 @@ beforeAll(async () => {
     "insert into boxes (name, favourite_id) values ('One', 2), ('Two', 3)",
     "insert into toys (name, box_id, owner) values ('Train', 1, null), ('Roller', 1, 'ada'), ('Troll', 1, 'bob')",
   ])
-    await database.query(statement(text), []);
+    await database.serviceSession().query(statement(text), []);
 });
 afterAll(async () => {
-  await database.query(statement('drop table toys, boxes'), []);
+  await database.serviceSession().query(statement('drop table toys, boxes'), []);
   await drop();
 });
 

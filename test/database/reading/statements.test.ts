@@ -15,7 +15,7 @@ beforeAll(async () => {
     'insert into inventory (pet_id, quantity) select id, id % 7 from pets where id % 2 = 0',
     'insert into orders (pet_id, quantity) select id, 1 from pets, generate_series(1, 3) where id <= 20',
   ])
-    await gateway.database.query(statement(sql), []);
+    await gateway.database.serviceSession().query(statement(sql), []);
 });
 beforeEach(() => {
   log = StatementLog.of(gateway.database);

@@ -45,7 +45,7 @@ async function openSocket(query: string): Promise<WebSocket> {
   return socket;
 }
 
-const change = () => gateway.database.publish({ topic: 'toy', kind: 'UPDATED', id: 1n });
+const change = () => gateway.database.notifyListeners({ topic: 'toy', kind: 'UPDATED', id: 1n });
 
 describe('a subscriber that does not read is disconnected; other subscribers receive every event', () => {
   test.each([
@@ -149,7 +149,7 @@ test('data that many subscribers select is read from the database once per event
     statements += 1;
     return query.apply(gateway.database, args) as never;
   };
-  await gateway.database.query(statement('select 1'), []);
+  await gateway.database.serviceSession().query(statement('select 1'), []);
   change();
   await until(async () => received.every(({ answers }) => answers.length === 1), 30);
   gateway.database.query = query;

@@ -111,7 +111,7 @@ const untilRunning = (count: number, of = gateway) => until(async () => (await r
 /** Reports a change of a pet. @returns the number of subscriptions that have got the event. */
 async function change(petId = 1): Promise<number> {
   const before = await gateway.metric('events_delivered_total');
-  gateway.database.publish({ topic: 'pet', kind: 'UPDATED', id: BigInt(petId) });
+  gateway.database.notifyListeners({ topic: 'pet', kind: 'UPDATED', id: BigInt(petId) });
   await sleep(100);
   return (await gateway.metric('events_delivered_total')) - before;
 }
@@ -454,7 +454,7 @@ describe('nothing outlives its connection', () => {
     connection.send(subscribe('a', LARGE));
     await untilRunning(1);
     connection.socket.pause();
-    for (let i = 0; i < 40; i++) gateway.database.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
+    for (let i = 0; i < 40; i++) gateway.database.notifyListeners({ topic: 'pet', kind: 'UPDATED', id: 1n });
     await sleep(500);
     connection.send(complete('a'), subscribe('a'));
     await sleep(100);

@@ -27,7 +27,7 @@ async function subscribe(client: Subscriber, query: string, variables?: Record<s
 }
 
 const mutate = (...fields: string[]) => gateway.data(`mutation { ${fields.map((f, i) => `m${i}: ${f}`).join(' ')} }`);
-const change = () => gateway.database.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
+const change = () => gateway.database.notifyListeners({ topic: 'pet', kind: 'UPDATED', id: 1n });
 
 const PETS =
   'subscription ($filter: PetChangeFilter) { petChanged(filter: $filter) { kind petId pet { name status category { name } } } }';
@@ -214,15 +214,18 @@ describe('no event is sent', () => {
 
   test('for a change that is rolled back', async () => {
     await gateway.database
+      .serviceSession()
       .transaction(async (session) => {
-        session.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
+        session.publishOnCommit({ topic: 'pet', kind: 'UPDATED', id: 1n });
         await session.query(statement("update pets set name = 'Undone' where id = 1"), []);
         throw new Error('undone');
       })
       .catch(() => undefined);
-    await gateway.database.transaction((session) =>
-      session.transaction(async (inner) => inner.publish({ topic: 'pet', kind: 'CREATED', id: 1n })),
-    );
+    await gateway.database
+      .serviceSession()
+      .transaction((session) =>
+        session.transaction(async (inner) => inner.publishOnCommit({ topic: 'pet', kind: 'CREATED', id: 1n })),
+      );
     expect(await mark()).toEqual(['CREATED 1']);
   });
 
@@ -242,9 +245,9 @@ describe('no event is sent', () => {
   });
 
   test('before a change is committed', async () => {
-    await gateway.database.transaction(async (session) => {
+    await gateway.database.serviceSession().transaction(async (session) => {
       await session.query(statement("update pets set name = 'Later' where id = 1"), []);
-      session.publish({ topic: 'pet', kind: 'UPDATED', id: 1n });
+      session.publishOnCommit({ topic: 'pet', kind: 'UPDATED', id: 1n });
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(received.answers).toEqual([]);
     });
@@ -301,7 +304,7 @@ describe('subscribers of one event', () => {
     await until(async () => (await running(gateway)) === 2);
     // The category of the row does not exist, so reading the selection fails.
     const before = { id: 9n, name: 'Old', status: 'sold', categoryId: 99n } as const;
-    gateway.database.publish({ topic: 'pet', kind: 'DELETED', id: 9n, before });
+    gateway.database.notifyListeners({ topic: 'pet', kind: 'DELETED', id: 9n, before });
     const ids = new Set<unknown>();
     for (const each of received) {
       const [answer] = await each.until(1);
