@@ -19,7 +19,7 @@ export interface WriteStatement extends Statement {
   readonly batch?: Statement;
 }
 
-/** The changes that a write has made, whose events it has written too. Must not throw. */
+/** Returns the changes that a write has made and recorded. Must not throw. */
 export type ChangesOf<Row> = (rows: readonly Row[]) => readonly RecordedChange[];
 
 /** The caller id of the service's own statements. */
@@ -78,8 +78,8 @@ export interface Transaction extends Session {
   readonly prisma: Prisma.TransactionClient;
   /** Publishes a change once the transaction is committed. A change that is rolled back is never published. */
   publishOnCommit(change: Change): void;
-  /** Writes an event. The transaction itself writes the events of the changes that are published through it. */
-  record(event: NewEvent): Promise<void>;
+  /** Writes an entry of the change feed. The transaction itself writes the entries of the changes that it publishes. */
+  record(entry: NewFeedEntry): Promise<void>;
 }
 
 /**
@@ -117,18 +117,18 @@ export interface PoolLoad {
 
 export type ChangeKind = 'CREATED' | 'UPDATED' | 'DELETED';
 
-/** An event of the change feed, to be written in the transaction of the change, after the object is locked. */
-export interface NewEvent {
+/** An entry of the change feed, to be written in the transaction of the change, after the object is locked. */
+export interface NewFeedEntry {
   /** The kind of object that has changed, such as `pet`. */
   readonly topic: string;
   readonly kind: string;
   readonly objectId: string;
-  /** The owner of the row, if the rows of its table have owners. Callers that do not see the row do not see the event. */
+  /** The owner of the row, if the rows of its table have owners. Callers that do not see the row do not see the entry. */
   readonly owner?: string | null;
 }
 
-/** What is known about an event once it is written. */
-export interface WrittenEvent {
+/** An entry of the change feed: what is known once it is written to the table `events`. */
+export interface FeedEntry {
   readonly id: bigint;
   readonly at: Date;
   readonly requestId: string | null;
@@ -140,7 +140,7 @@ export interface Change<Row = object> {
   readonly topic: string;
   readonly kind: ChangeKind;
   readonly id: bigint;
-  /** See {@link NewEvent.owner}. */
+  /** See {@link NewFeedEntry.owner}. */
   readonly owner?: string | null;
   /**
    * The previous state of the row. After a deletion, it has all fields. After an update, it has only fields that a filter
@@ -148,14 +148,14 @@ export interface Change<Row = object> {
    */
   readonly before?: Partial<Row>;
   /**
-   * The event of this change. A transaction writes the event of a change that has none. Published changes have one, except
-   * those of instances of the version before.
+   * The entry of this change in the change feed. A transaction writes the entry of a change that has none. Published changes
+   * have one, except those of instances of the version before.
    */
-  readonly event?: WrittenEvent;
+  readonly entry?: FeedEntry;
 }
 
-/** A change whose event is written. */
-export type RecordedChange = Change & { readonly event: WrittenEvent };
+/** A change whose entry in the change feed is written. */
+export type RecordedChange = Change & { readonly entry: FeedEntry };
 
 /** Called once for each committed change. Must not throw. */
 export type ChangeListener = (change: Change) => void;

@@ -4,7 +4,7 @@ import {
   type ChangeListener,
   type ChangesOf,
   type Database,
-  type NewEvent,
+  type NewFeedEntry,
   type PoolLoad,
   type Requester,
   SERVICE,
@@ -150,8 +150,8 @@ class TransactionSession implements Transaction {
     this.changes.add(change);
   }
 
-  async record(event: NewEvent): Promise<void> {
-    const { statement, values } = eventsStatement(this.requester, [event]);
+  async record(entry: NewFeedEntry): Promise<void> {
+    const { statement, values } = eventsStatement(this.requester, [entry]);
     await this.query(statement, values);
   }
 
@@ -160,9 +160,8 @@ class TransactionSession implements Transaction {
   }
 }
 
-/** The changes of a transaction. Its end writes those events that are not written yet, and notifies the listeners. */
+/** The changes of a transaction. At its end, those that have no entry in the change feed are recorded, and all are published. */
 class TransactionChanges implements TransactionEnd {
-  /** Changes whose events are written. */
   private readonly recorded: Change[] = [];
   private readonly unrecorded: Change[] = [];
 
@@ -172,13 +171,13 @@ class TransactionChanges implements TransactionEnd {
   ) {}
 
   add(change: Change): void {
-    (change.event ? this.recorded : this.unrecorded).push(change);
+    (change.entry ? this.recorded : this.unrecorded).push(change);
   }
 
   lastStatement() {
     if (!this.unrecorded.length) return undefined;
-    const events = this.unrecorded.map(({ id, ...change }) => ({ ...change, objectId: String(id) }));
-    return eventsStatement(this.requester, events);
+    const entries = this.unrecorded.map(({ id, ...change }) => ({ ...change, objectId: String(id) }));
+    return eventsStatement(this.requester, entries);
   }
 
   onCommit(rows: readonly EventRow[]): void {
@@ -187,7 +186,7 @@ class TransactionChanges implements TransactionEnd {
     const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const [i, { id, at }] of sorted.entries()) {
       const change = this.unrecorded[i];
-      if (change) this.notify({ ...change, event: { id, at, requestId } });
+      if (change) this.notify({ ...change, entry: { id, at, requestId } });
     }
   }
 }

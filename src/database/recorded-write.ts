@@ -1,11 +1,11 @@
 import type {
   ChangeKind,
-  NewEvent,
+  FeedEntry,
+  NewFeedEntry,
   RecordedChange,
   Requester,
   Session,
   WriteStatement,
-  WrittenEvent,
 } from './database';
 import { statement } from './statement';
 
@@ -49,20 +49,20 @@ const EVENTS = statement(
   }),
 );
 
-/** The statement that writes these events, with its values. It returns {@link EventRow}s, in any order. */
-export function eventsStatement(requester: Requester, events: readonly NewEvent[]) {
+/** The statement that writes these entries to `events`, with its values. It returns {@link EventRow}s, in any order. */
+export function eventsStatement(requester: Requester, entries: readonly NewFeedEntry[]) {
   const values = [
-    events.map(({ topic }) => topic),
-    events.map(({ kind }) => kind),
-    events.map(({ objectId }) => objectId),
-    events.map(({ owner = null }) => owner),
+    entries.map(({ topic }) => topic),
+    entries.map(({ kind }) => kind),
+    entries.map(({ objectId }) => objectId),
+    entries.map(({ owner = null }) => owner),
     ...authorOf(requester),
   ];
   return { statement: EVENTS, values };
 }
 
 /** A row that {@link insertEvents} returns. */
-export type EventRow = Omit<WrittenEvent, 'requestId'>;
+export type EventRow = Omit<FeedEntry, 'requestId'>;
 
 /** An event that a {@link RecordedWrite} writes for each row of a CTE. */
 interface EventOfRow extends Pick<EventSql, 'from' | 'objectId' | 'owner'> {
@@ -130,8 +130,8 @@ export class RecordedWrite<Row extends object> {
     return this.events.flatMap(({ topic, kind }, i) => {
       const id = written[`id${i}`] as bigint | null | undefined;
       if (id == null) return [];
-      const event = { id, at: written[`at${i}`] as Date, requestId };
-      return [{ topic, kind, id: BigInt(written[`object${i}`] as string), event }];
+      const entry = { id, at: written[`at${i}`] as Date, requestId };
+      return [{ topic, kind, id: BigInt(written[`object${i}`] as string), entry }];
     });
   }
 }

@@ -123,13 +123,13 @@ export class RedisRelay {
   private decode(text: string): readonly Change[] {
     try {
       const { changes } = JSON.parse(text) as { changes: readonly EncodedChange[] };
-      return changes.map(({ id, before, event, ...change }) => {
+      return changes.map(({ id, before, event: entry, ...change }) => {
         const table = this.options.topics[change.topic];
         return {
           ...change,
           id: BigInt(id),
           ...(before && { before: table ? decodeRow(table, before) : before }),
-          ...(event && { event: { ...event, id: BigInt(event.id), at: new Date(event.at) } }),
+          ...(entry && { entry: { ...entry, id: BigInt(entry.id), at: new Date(entry.at) } }),
         };
       });
     } catch {
@@ -145,7 +145,8 @@ export class RedisRelay {
 }
 
 type Encoded = Readonly<Record<string, unknown>>;
-type EncodedChange = Omit<Change, 'id' | 'before' | 'event'> & {
+/** A change in a message. Instances of the version before know its `entry` as `event`. */
+type EncodedChange = Omit<Change, 'id' | 'before' | 'entry'> & {
   readonly id: string;
   readonly before?: Encoded;
   readonly event?: { readonly id: string; readonly at: string; readonly requestId: string | null };
@@ -165,5 +166,6 @@ function decodeRow({ columns, relations }: Table<object>, row: Encoded): object 
 }
 
 function encode(changes: readonly Change[]): string {
-  return JSON.stringify(changes, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  const encoded = changes.map(({ entry: event, ...change }) => ({ ...change, event }));
+  return JSON.stringify(encoded, (_name, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }

@@ -1,5 +1,5 @@
 import { Arg, Field, InputType, Int, ObjectType, Resolver, Root } from 'type-graphql';
-import type { WrittenEvent } from '../database/database';
+import type { FeedEntry } from '../database/database';
 import type { ChangeEvent } from '../events/hub';
 import { ChangeKind, Changes, is, isIn } from '../graphql/changes';
 import { nullable, RateLimited, RequiresScope, Stability } from '../graphql/directives';
@@ -21,10 +21,10 @@ export class ChangeResolver {
     filterOf: petFilter,
   })
   petChanged(
-    @Root() { kind, id, row, event }: ChangeEvent<PetRow>,
+    @Root() { kind, id, row, entry }: ChangeEvent<PetRow>,
     @Arg('filter', () => PetChangeFilter, WHICH) _filter?: PetChangeFilter,
   ): PetChange {
-    return { kind, petId: id, pet: row, ...fieldsOf(event) };
+    return { kind, petId: id, pet: row, ...recordOf(entry) };
   }
 
   @Stability('EXPERIMENTAL')
@@ -35,10 +35,10 @@ export class ChangeResolver {
     filterOf: orderFilter,
   })
   orderChanged(
-    @Root() { kind, id, row, event }: ChangeEvent<OrderRow>,
+    @Root() { kind, id, row, entry }: ChangeEvent<OrderRow>,
     @Arg('filter', () => OrderChangeFilter, WHICH) _filter?: OrderChangeFilter,
   ): OrderChange {
-    return { kind, orderId: id, order: row, ...fieldsOf(event) };
+    return { kind, orderId: id, order: row, ...recordOf(entry) };
   }
 
   @Stability('EXPERIMENTAL')
@@ -50,10 +50,10 @@ export class ChangeResolver {
     filterOf: inventoryFilter,
   })
   inventoryChanged(
-    @Root() { kind, id, row, event }: ChangeEvent<InventoryRow>,
+    @Root() { kind, id, row, entry }: ChangeEvent<InventoryRow>,
     @Arg('filter', () => InventoryChangeFilter, WHICH) _filter?: InventoryChangeFilter,
   ): InventoryChange {
-    return { kind, petId: id, item: row, ...fieldsOf(event) };
+    return { kind, petId: id, item: row, ...recordOf(entry) };
   }
 }
 
@@ -118,7 +118,7 @@ function inventoryFilter(filter: InventoryChangeFilter) {
     (filter.maxQuantity == null || row.quantity <= filter.maxQuantity);
 }
 
-/** What the change feed says about a change. Instances of the version before publish changes without events. */
+/** What the change feed says about a change. Instances of the version before publish changes without entries. */
 @ObjectType({ simpleResolvers: true })
 abstract class Recorded {
   @Field(() => Id, nullable('The id of this change in the change feed, which `events` and `GET /events` return.'))
@@ -131,8 +131,8 @@ abstract class Recorded {
   requestId!: string | null;
 }
 
-function fieldsOf(event: WrittenEvent | undefined): Recorded {
-  const { id = null, at = null, requestId = null } = event ?? {};
+function recordOf(entry: FeedEntry | undefined): Recorded {
+  const { id = null, at = null, requestId = null } = entry ?? {};
   return { eventId: id, at, requestId };
 }
 

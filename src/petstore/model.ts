@@ -5,14 +5,14 @@ import { nodeIdOf, sortOrders, type Table, versionOf } from '../database/reading
 import { rowLock } from '../database/writing';
 
 /** Fields that all rows have, and that are present only if they are selected. */
-export interface Written {
+export interface RowMetadata {
   readonly createdAt?: Date | null;
   readonly updatedAt?: Date | null;
   /** A hash of the row. It changes with every write. */
   readonly version?: string;
 }
 
-type Stored<Row extends Written> = Omit<Row, keyof Written> & Written;
+type Stored<Row extends RowMetadata> = Omit<Row, keyof RowMetadata> & RowMetadata;
 
 /** A pet as read from the database. `category` and `inventory` are present only if the same statement read them. */
 export type PetRow = Stored<Pet> & { category?: CategoryRow; inventory?: InventoryRow | null };
@@ -31,8 +31,8 @@ interface Topics {
 }
 
 /**
- * Publishes a change through the transaction that makes it, after the row is locked. The transaction writes the event of the
- * change. Subscribers get the change once the transaction is committed.
+ * Publishes a change through the transaction that makes it, after the row is locked. The transaction writes the entry of
+ * the change in the change feed. Subscribers get the change once the transaction is committed.
  */
 export function publishChange<T extends keyof Topics>(
   transaction: Transaction,
@@ -119,7 +119,7 @@ export const INVENTORY: Table<InventoryRow> = {
 
 export const TABLES = [PETS, CATEGORIES, ORDERS, INVENTORY] as readonly Table<object>[];
 
-type Locked = Required<Pick<Written, 'version'>>;
+type Locked = Required<Pick<RowMetadata, 'version'>>;
 
 /**
  * Row locks by table. To avoid deadlocks, lock orders first, then inventory, then pets. The lock on a pet is stronger (`for

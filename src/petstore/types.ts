@@ -10,7 +10,7 @@ import { PetStatus } from './enums';
 import { Description, Name, OrderPageArgs, PetPageArgs } from './inputs';
 
 @ObjectType({ simpleResolvers: true, description: 'The fields about the writes of an object.' })
-abstract class WrittenFields {
+abstract class RowMetadata {
   @Field(() => DateTime, nullable('When the object was created; null if that was before times were recorded.'))
   createdAt?: Date | null;
 
@@ -26,7 +26,7 @@ abstract class WrittenFields {
 
 @JsonSchema({ required: ['id', 'name', 'categoryId'] })
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'A pet in the store.' })
-export class Pet extends WrittenFields {
+export class Pet extends RowMetadata {
   @Field(() => Id, { description: "The pet's unique identifier, assigned on creation." })
   id!: bigint;
 
@@ -56,7 +56,7 @@ export class Pet extends WrittenFields {
 }
 
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'A kind of pet.' })
-export class Category extends WrittenFields {
+export class Category extends RowMetadata {
   @Field(() => Id, { description: "The category's unique identifier, assigned on creation." })
   id!: bigint;
 
@@ -81,7 +81,7 @@ export class Category extends WrittenFields {
 
 @JsonSchema({ required: [] })
 @ObjectType({ simpleResolvers: true, implements: Node, description: 'An order for a pet.' })
-export class Order extends WrittenFields {
+export class Order extends RowMetadata {
   @Field(() => Id, { description: "The order's unique identifier, assigned when the order is placed." })
   id!: bigint;
 
@@ -115,7 +115,7 @@ export class Order extends WrittenFields {
   description:
     'The inventory entry of one pet. It exists once the stock has been set. Until then, orders for the pet are not limited.',
 })
-export class InventoryItem extends WrittenFields {
+export class InventoryItem extends RowMetadata {
   @Field(() => Id, { description: 'ID of the pet that the entry tracks.' })
   petId!: bigint;
 

@@ -40,7 +40,7 @@ const CREATED: Change = { topic: 'toy', kind: 'CREATED', id: 9223372036854775807
 const madeAt = new Date('0099-12-31T23:59:59.999Z');
 const CHANGES: readonly Change[] = [
   CREATED,
-  { ...CREATED, event: { id: 9223372036854775807n, at: madeAt, requestId: '2026-01-01T00:00:00Z' }, owner: 'user:1' },
+  { ...CREATED, entry: { id: 9223372036854775807n, at: madeAt, requestId: '2026-01-01T00:00:00Z' }, owner: 'user:1' },
   { topic: 'toy', kind: 'UPDATED', id: 1n, before: { broken: true, id: 9007199254740993n } as object },
   {
     topic: 'toy',

@@ -65,7 +65,7 @@ test.each<[string, ...string[]]>([
     const events = await recorded();
     expect(changes.map(({ topic, kind, id }) => `${topic} ${kind} ${id}`)).toEqual(expected);
     expect(events.map(({ topic, kind, objectId }) => `${topic} ${kind} ${objectId}`)).toEqual(expected);
-    expect(changes.map(({ event }) => event)).toEqual(
+    expect(changes.map(({ entry }) => entry)).toEqual(
       events.map(({ id, at }) => ({ id, at, requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) })),
     );
   },

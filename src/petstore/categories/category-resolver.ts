@@ -7,8 +7,8 @@ import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { CategoryPageArgs, CategoryUpdate, NewCategory } from '../inputs';
+import { conditionOf, IfVersion } from '../row-metadata';
 import { Category, CategoryConnection } from '../types';
-import { conditionOf, IfVersion } from '../written-fields';
 import type { CategoryService } from './category-service';
 
 @Resolver(() => Category)

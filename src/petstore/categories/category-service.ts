@@ -10,7 +10,7 @@ import { type PageArgs, type PageResult, readConnection } from '../../graphql/co
 import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
 import { CATEGORIES, type CategoryRow, LOCK, publishChange } from '../model';
-import { insertion, withVersion } from '../written-fields';
+import { insertion, withVersion } from '../row-metadata';
 
 // As in pets/pet-service.ts, uses a prepared statement, which costs less than Prisma's `create`.
 const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.categories;

@@ -7,8 +7,8 @@ import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { InventoryPageArgs, InventoryUpdate } from '../inputs';
+import { conditionOf, IfVersion } from '../row-metadata';
 import { InventoryItem, InventoryItemConnection } from '../types';
-import { conditionOf, IfVersion } from '../written-fields';
 import type { InventoryService } from './inventory-service';
 
 @Resolver(() => InventoryItem)

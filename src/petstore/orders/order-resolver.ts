@@ -8,8 +8,8 @@ import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { NewOrder, OrderPageArgs, OrderUpdate } from '../inputs';
+import { conditionOf, IfVersion } from '../row-metadata';
 import { Order, OrderConnection } from '../types';
-import { conditionOf, IfVersion } from '../written-fields';
 import type { OrderService } from './order-service';
 
 @Resolver(() => Order)

@@ -18,7 +18,7 @@ import { type PageArgs, type PageResult, readConnection } from '../../graphql/co
 import { exceedsStock, PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
 import { INVENTORY, LOCK, ORDERS, type OrderRow, publishChange } from '../model';
-import { insertion, withVersion } from '../written-fields';
+import { insertion, withVersion } from '../row-metadata';
 
 const NOTHING = { petId: null, quantity: null };
 

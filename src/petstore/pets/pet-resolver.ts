@@ -7,8 +7,8 @@ import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
 import { NewPet, PetPageArgs, PetUpdate } from '../inputs';
+import { conditionOf, IfVersion } from '../row-metadata';
 import { Pet, PetConnection } from '../types';
-import { conditionOf, IfVersion } from '../written-fields';
 import type { PetService } from './pet-service';
 
 @Resolver(() => Pet)

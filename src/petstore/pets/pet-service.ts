@@ -17,7 +17,7 @@ import { type PageArgs, type PageResult, readConnection } from '../../graphql/co
 import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
 import { CATEGORIES, LOCK, PETS, type PetRow, publishChange } from '../model';
-import { insertion, withVersion } from '../written-fields';
+import { insertion, withVersion } from '../row-metadata';
 
 // Uses a prepared statement, which costs much less CPU time than Prisma's `create`.
 const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.pets;

@@ -6,30 +6,30 @@ import { columnOrComputed, type Table } from '../database/reading/table';
 import { RecordedWrite, type RecordedWriteSql } from '../database/recorded-write';
 import type { Precondition } from '../errors/errors';
 import { nullable } from '../graphql/directives';
-import type { Written } from './model';
+import type { RowMetadata } from './model';
 
-const FIELDS: readonly (keyof Written)[] = ['createdAt', 'updatedAt', 'version'];
+const FIELDS: readonly (keyof RowMetadata)[] = ['createdAt', 'updatedAt', 'version'];
 const VERSION: FieldSelection = { kind: 'fields', fields: new Map([['version', NOTHING]]) };
 
 /**
- * Returns the statement that inserts a row. It returns the fields of {@link Written} only if they are selected.
+ * Returns the statement that inserts a row. It returns the fields of {@link RowMetadata} only if they are selected.
  * @param sql the statement without these fields.
  */
 export function insertion<Row extends object>(
   table: Table<never>,
   sql: RecordedWriteSql,
-): (selection?: FieldSelection) => RecordedWrite<Row & Written> {
-  const written = FIELDS.map((field) => [field, columnOrComputed(table, field).sql]);
-  const short = new RecordedWrite<Row & Written>(sql);
-  const whole = new RecordedWrite<Row & Written>({
+): (selection?: FieldSelection) => RecordedWrite<Row & RowMetadata> {
+  const metadata = FIELDS.map((field) => [field, columnOrComputed(table, field).sql]);
+  const short = new RecordedWrite<Row & RowMetadata>(sql);
+  const whole = new RecordedWrite<Row & RowMetadata>({
     ...sql,
-    returning: { ...sql.returning, ...Object.fromEntries(written) },
+    returning: { ...sql.returning, ...Object.fromEntries(metadata) },
   });
   return ({ fields, isWhole } = NOTHING) => (isWhole || FIELDS.some((field) => fields.has(field)) ? whole : short);
 }
 
 /** Adds the version to a row that the transaction has written, if it is selected. Read later, it might be of another write. */
-export async function withVersion<Row extends Written>(
+export async function withVersion<Row extends RowMetadata>(
   transaction: Session,
   table: Table<Row>,
   row: Row,
@@ -57,5 +57,5 @@ export function conditionOf(
   ifVersion: string | null | undefined,
 ): Precondition | undefined {
   if (ifVersion == null) return precondition;
-  return (current) => ((current as Written | null)?.version === ifVersion ? undefined : 'ifVersion');
+  return (current) => ((current as RowMetadata | null)?.version === ifVersion ? undefined : 'ifVersion');
 }
