@@ -1,9 +1,9 @@
+import { lock } from '../database/advisory-locks';
 import type { Database, Session, Transaction } from '../database/database';
 import type { ApiKey } from '../database/generated/client';
 import { Scope as KeyScope } from '../database/generated/enums';
 import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
-import { lock } from '../database/writing';
 import { badInput, ProblemError, unknownReference } from '../errors/errors';
 import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
 import type { AdminTopic } from '../events/topics';

@@ -1,5 +1,5 @@
+import { tryLock } from './advisory-locks';
 import type { Database, Transaction } from './database';
-import { tryLock } from './writing';
 
 /** Deletes at most `limit` expired rows. @returns the number of deleted rows. */
 export type DeleteBatch = (transaction: Transaction, limit: number) => Promise<number>;

@@ -61,6 +61,11 @@ export function violatedForeignKey(error: unknown): string | undefined {
   return undefined;
 }
 
+/** The name of the foreign key of a column: the default of PostgreSQL and Prisma, which migrations must keep. */
+export function foreignKeyOf({ sql }: { readonly sql: string }): string {
+  return `${sql.replace('.', '_')}_fkey`;
+}
+
 /** An error, and the errors of Prisma, its adapter and the driver that have caused it. */
 function* withCauses(error: unknown): Generator<Record<string, unknown>> {
   for (let depth = 0, current = error; depth < 5 && isObject(current); depth++) {

@@ -1,6 +1,6 @@
+import { lock } from '../database/advisory-locks';
 import type { Database } from '../database/database';
 import { statement } from '../database/statement';
-import { lock } from '../database/writing';
 
 /** The number of events numbered in one transaction. It is bounded, so that other instances do not wait long for the lock. */
 const BATCH = 5_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type ExecutionResult, type FormattedExecutionResult, print } from 'graphql';
+import { tryLock } from '../database/advisory-locks';
 import type { DeleteBatch } from '../database/cleaning';
 import type { Transaction } from '../database/database';
-import { tryLock } from '../database/writing';
 import type { ErrorCode } from '../errors/codes';
 import { badInput, ProblemError, type ProblemSummary, problemOf } from '../errors/errors';
 import type { AdmittedOperation } from './admission';

@@ -2,7 +2,7 @@ import type { Change, Transaction } from '../database/database';
 import type { Category, Inventory, Order, Pet } from '../database/generated/client';
 import { COLUMNS } from '../database/generated/columns';
 import { nodeIdOf, sortOrders, type Table, versionOf } from '../database/reading/table';
-import { rowLock } from '../database/writing';
+import { rowLock } from '../database/row-locks';
 
 /** Fields that all rows have, and that are present only if they are selected. */
 export interface RowMetadata {

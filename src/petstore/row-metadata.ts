@@ -12,10 +12,10 @@ const FIELDS: readonly (keyof RowMetadata)[] = ['createdAt', 'updatedAt', 'versi
 const VERSION: FieldSelection = { kind: 'fields', fields: new Map([['version', NOTHING]]) };
 
 /**
- * Returns the statement that inserts a row. It returns the fields of {@link RowMetadata} only if they are selected.
+ * Returns a function that chooses the statement that inserts a row: it returns {@link RowMetadata} only if it is selected.
  * @param sql the statement without these fields.
  */
-export function insertion<Row extends object>(
+export function insertBySelection<Row extends object>(
   table: Table<never>,
   sql: RecordedWriteSql,
 ): (selection?: FieldSelection) => RecordedWrite<Row & RowMetadata> {

@@ -1,8 +1,8 @@
+import { lock } from '../../src/database/advisory-locks';
 import { cleanPeriodically } from '../../src/database/cleaning';
 import type { Database } from '../../src/database/database';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
-import { lock } from '../../src/database/writing';
 import { EventNumbering } from '../../src/events/numbering';
 import { deleteOldEvents } from '../../src/events/retention';
 import { createDatabase, TEST_DATABASE_URL, truncate } from '../helper/database';

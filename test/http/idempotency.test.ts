@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tryLock } from '../../src/database/advisory-locks';
 import { cleanPeriodically } from '../../src/database/cleaning';
 import { statement } from '../../src/database/statement';
-import { tryLock } from '../../src/database/writing';
 import { catalogueOf, NEW_KEY } from '../../src/errors/codes';
 import { deleteExpiredResponses } from '../../src/graphql/idempotency';
 import { PETSTORE_ERRORS } from '../../src/petstore/errors';

@@ -1,24 +1,26 @@
 import type { Session, Transaction } from '../../database/database';
+import { foreignKeyOf } from '../../database/failures';
 import { COLUMNS } from '../../database/generated/columns';
+import { insertParts } from '../../database/insert-parts';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { foreignKeyOf, lockRow, newRow } from '../../database/writing';
+import { lockRow } from '../../database/row-locks';
 import { convertForeignKeys, notFound, type Precondition, requireUnchanged } from '../../errors/errors';
 import { checkInput } from '../../graphql/bounds';
 import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';
 import { type CategoryFilter, CategoryUpdate, NewCategory } from '../inputs';
 import { CATEGORIES, type CategoryRow, LOCK, publishChange } from '../model';
-import { insertion, withVersion } from '../row-metadata';
+import { insertBySelection, withVersion } from '../row-metadata';
 
 // As in pets/pet-service.ts, uses a prepared statement, which costs less than Prisma's `create`.
 const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.categories;
-const CATEGORY_ROW = newRow(columns);
-const INSERT_CATEGORY = insertion<Pick<CategoryRow, 'id'>>(CATEGORIES, {
-  insert: `insert into categories (${CATEGORY_ROW.names}) values (${CATEGORY_ROW.values})`,
+const CATEGORY_PARTS = insertParts(columns);
+const insertFor = insertBySelection<Pick<CategoryRow, 'id'>>(CATEGORIES, {
+  insert: `insert into categories (${CATEGORY_PARTS.names}) values (${CATEGORY_PARTS.placeholders})`,
   returning: { id: ID.sql },
-  parameters: CATEGORY_ROW.fields.length,
+  parameters: CATEGORY_PARTS.fields.length,
   events: [{ topic: 'category', kind: 'CREATED', from: 'written', objectId: 'id' }],
 });
 
@@ -42,8 +44,8 @@ export class CategoryService {
   async create(session: Session, input: NewCategory, selection?: FieldSelection): Promise<CategoryRow> {
     const { name, description = null } = checkInput(NewCategory, input);
     const category = { name, description };
-    const values = CATEGORY_ROW.fields.map((field) => category[field]);
-    const inserted = (await INSERT_CATEGORY(selection).run(session, values)) as Pick<CategoryRow, 'id'>;
+    const values = CATEGORY_PARTS.fields.map((field) => category[field]);
+    const inserted = (await insertFor(selection).run(session, values)) as Pick<CategoryRow, 'id'>;
     return { ...inserted, ...category };
   }
 

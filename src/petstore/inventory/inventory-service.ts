@@ -1,10 +1,11 @@
 import type { Session, Transaction } from '../../database/database';
+import { foreignKeyOf } from '../../database/failures';
 import type { Inventory } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { foreignKeyOf, lockRow } from '../../database/writing';
+import { lockRow } from '../../database/row-locks';
 import {
   badInput,
   convertForeignKeys,

@@ -1,10 +1,12 @@
 import type { Session, Transaction } from '../../database/database';
+import { foreignKeyOf } from '../../database/failures';
 import type { Order } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
+import { insertParts } from '../../database/insert-parts';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { foreignKeyOf, lockRow, lockRows, newRow } from '../../database/writing';
+import { lockRow, lockRows } from '../../database/row-locks';
 import {
   convertForeignKeys,
   notFound,
@@ -18,27 +20,27 @@ import { type PageArgs, type PageResult, readConnection } from '../../graphql/co
 import { exceedsStock, PetstoreError } from '../errors';
 import { NewOrder, type OrderFilter, OrderUpdate } from '../inputs';
 import { INVENTORY, LOCK, ORDERS, type OrderRow, publishChange } from '../model';
-import { insertion, withVersion } from '../row-metadata';
+import { insertBySelection, withVersion } from '../row-metadata';
 
 const NOTHING = { petId: null, quantity: null };
 
 const { id: ID, reserved: RESERVED, createdAt: _, updatedAt: __, ...columns } = COLUMNS.orders;
-const ORDER_ROW = newRow(columns);
-const { petId: OF_PET, quantity: UNITS, owner: OWNER } = ORDER_ROW.parameters;
+const ORDER_PARTS = insertParts(columns);
+const { petId: OF_PET, quantity: UNITS, owner: OWNER } = ORDER_PARTS.parameters;
 type InsertedOrder = Pick<Order, 'id' | 'reserved'>;
 // One statement checks the stock, reduces it and inserts the order. The update locks the inventory row, so a concurrent
 // order for the same pet waits, and then checks the remaining quantity.
-const INSERT_ORDER = insertion<InsertedOrder>(ORDERS, {
+const insertFor = insertBySelection<InsertedOrder>(ORDERS, {
   before: `taken as (
   update inventory set quantity = quantity - ${UNITS} where pet_id = ${OF_PET} and quantity >= ${UNITS} returning pet_id
 )`,
-  insert: `insert into orders (${ORDER_ROW.names}, reserved)
-select ${ORDER_ROW.values}, case when exists (select from taken) then ${UNITS} else 0 end
+  insert: `insert into orders (${ORDER_PARTS.names}, reserved)
+select ${ORDER_PARTS.placeholders}, case when exists (select from taken) then ${UNITS} else 0 end
 where exists (select from taken)
    or ${OF_PET} is null or ${UNITS} is null
    or not exists (select from inventory where pet_id = ${OF_PET})`,
   returning: { id: ID.sql, reserved: RESERVED.sql },
-  parameters: ORDER_ROW.fields.length,
+  parameters: ORDER_PARTS.fields.length,
   events: [
     { topic: 'order', kind: 'CREATED', from: 'written', objectId: 'id', owner: OWNER },
     { topic: 'inventory', kind: 'UPDATED', from: 'taken', objectId: 'pet_id' },
@@ -209,8 +211,8 @@ async function insertOrder(
   order: OrderData,
   selection: FieldSelection | undefined,
 ): Promise<InsertedOrder | undefined> {
-  const values = ORDER_ROW.fields.map((field) => order[field]);
-  const insert = () => INSERT_ORDER(selection).run(session, values);
+  const values = ORDER_PARTS.fields.map((field) => order[field]);
+  const insert = () => insertFor(selection).run(session, values);
   const placed = await insert();
   // If no order was inserted, the stock may be too small. But the inventory row or the pet may also have been deleted while
   // the statement waited for the lock. Then the second attempt succeeds, or fails because the pet is missing.

@@ -1,10 +1,12 @@
 import type { Session } from '../../database/database';
+import { foreignKeyOf } from '../../database/failures';
 import type { Pet } from '../../database/generated/client';
 import { COLUMNS } from '../../database/generated/columns';
+import { insertParts } from '../../database/insert-parts';
 import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
-import { foreignKeyOf, lockRow, newRow } from '../../database/writing';
+import { lockRow } from '../../database/row-locks';
 import {
   convertForeignKeys,
   notFound,
@@ -17,17 +19,17 @@ import { type PageArgs, type PageResult, readConnection } from '../../graphql/co
 import { PetstoreError } from '../errors';
 import { NewPet, type PetFilter, PetUpdate } from '../inputs';
 import { CATEGORIES, LOCK, PETS, type PetRow, publishChange } from '../model';
-import { insertion, withVersion } from '../row-metadata';
+import { insertBySelection, withVersion } from '../row-metadata';
 
 // Uses a prepared statement, which costs much less CPU time than Prisma's `create`.
 const { id: ID, createdAt: _, updatedAt: __, ...columns } = COLUMNS.pets;
-const PET_ROW = newRow(columns);
-const INSERT_PET = insertion<Pick<Pet, 'id'>>(PETS, {
-  insert: `insert into pets (${PET_ROW.names}) values (${PET_ROW.values})`,
+const PET_PARTS = insertParts(columns);
+const insertFor = insertBySelection<Pick<Pet, 'id'>>(PETS, {
+  insert: `insert into pets (${PET_PARTS.names}) values (${PET_PARTS.placeholders})`,
   returning: { id: ID.sql },
-  parameters: PET_ROW.fields.length,
+  parameters: PET_PARTS.fields.length,
   events: [{ topic: 'pet', kind: 'CREATED', from: 'written', objectId: 'id' }],
-  batch: { table: 'pets', columns: PET_ROW.columns, reference: { column: 'category_id', table: 'categories' } },
+  batch: { table: 'pets', columns: PET_PARTS.columns, reference: { column: 'category_id', table: 'categories' } },
 });
 type PetData = Pick<Pet, keyof typeof columns>;
 
@@ -119,7 +121,7 @@ function unknownCategory(id: bigint) {
 
 /** Inserts a pet. The foreign key is violated if the category does not exist. */
 async function insertPet(session: Session, pet: PetData, selection?: FieldSelection): Promise<PetRow> {
-  const values = PET_ROW.fields.map((field) => pet[field]);
-  const inserted = (await INSERT_PET(selection).run(session, values)) as Pick<Pet, 'id'>;
+  const values = PET_PARTS.fields.map((field) => pet[field]);
+  const inserted = (await insertFor(selection).run(session, values)) as Pick<Pet, 'id'>;
   return { ...inserted, ...pet };
 }
