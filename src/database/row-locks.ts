@@ -1,5 +1,5 @@
 import type { Session } from './database';
-import { Values } from './reading/statement-values';
+import { StatementScope } from './reading/statement-scope';
 import { type Column, columnOf, readWithRow, type Table } from './reading/table';
 import { statement } from './statement';
 
@@ -9,7 +9,7 @@ type Columns = Readonly<Record<string, Pick<Column, 'sql'>>>;
 /** Locks rows of a table and reads them. */
 interface RowLock<Row> {
   /** @returns the SQL, whose first parameter is the ids. */
-  sqlFor(values: Values): string;
+  sqlFor(scope: StatementScope): string;
   /** Never set; only declares the type of the rows. */
   readonly row?: Row;
 }
@@ -29,11 +29,11 @@ export function rowLock<Row>(
   const read = selected({ ...columns, ...Object.fromEntries(computed) });
   const known = new Map<string, string>();
   return {
-    sqlFor(values) {
-      let sql = known.get(values.visibilityKind);
+    sqlFor(scope) {
+      let sql = known.get(scope.visibilityKind);
       if (sql === undefined) {
-        sql = `select ${read} from ${values.from(table)} where ${id} = any($1::bigint[]) order by ${id} for ${strength}`;
-        known.set(values.visibilityKind, sql);
+        sql = `select ${read} from ${scope.from(table)} where ${id} = any($1::bigint[]) order by ${id} for ${strength}`;
+        known.set(scope.visibilityKind, sql);
       }
       return sql;
     },
@@ -46,9 +46,9 @@ export function rowLock<Row>(
  * @returns the existing rows. Rows that are inserted later are not locked.
  */
 export function lockRows<Row>(transaction: Session, lock: RowLock<Row>, ids: readonly bigint[]): Promise<Row[]> {
-  const values = new Values(transaction);
-  values.list.push(ids);
-  return transaction.query<Row>(statement(values.complete(lock.sqlFor(values))), values.list);
+  const scope = new StatementScope(transaction);
+  scope.values.push(ids);
+  return transaction.query<Row>(statement(scope.complete(lock.sqlFor(scope))), scope.values);
 }
 
 /** Locks a row until the transaction ends. @returns the row, if it exists. */

@@ -1,6 +1,6 @@
 import { Extensions, Subscription } from 'type-graphql';
-import { isVisible, type Table } from '../database/reading/table';
-import type { Visibility } from '../database/visibility';
+import type { Table } from '../database/reading/table';
+import { isVisible, type Visibility } from '../database/visibility';
 import type { ChangeEvent, EventFilter } from '../events/hub';
 import { visibilityOf } from './caller';
 import type { Context } from './context';

@@ -2,7 +2,7 @@ import type { Session } from '../database';
 import { statementOrUnnamed } from '../statement';
 import { conditionsOf, criteriaOf, type Filters, where } from './criteria';
 import { type Parents, parentsOf } from './page-statement';
-import { Values } from './statement-values';
+import { StatementScope } from './statement-scope';
 import type { Table } from './table';
 
 /** Maximum number of rows that are counted. */
@@ -16,9 +16,9 @@ export interface Total {
 
 /** Counts the rows that match the filters. */
 export async function countRows<Row>(session: Session, table: Table<Row>, filters: Filters): Promise<Total> {
-  const values = new Values(session);
-  const select = totalSql(table, filters, values);
-  const [row] = await session.query<{ count: number }>(statementOrUnnamed(values.complete(select), true), values.list);
+  const scope = new StatementScope(session);
+  const select = totalSql(table, filters, scope);
+  const [row] = await session.query<{ count: number }>(statementOrUnnamed(scope.complete(select), true), scope.values);
   return totalOf(row?.count ?? 0);
 }
 
@@ -30,11 +30,11 @@ export async function countRowsByParent<Row>(
   ids: readonly bigint[],
   filters: Filters,
 ): Promise<Map<bigint, Total>> {
-  const values = new Values(session);
-  const [parents, others] = parentsOf(table, field, ids, filters, values);
-  const count = `(select count(*)::int from (${countedRows(table, others, values, parents)}) as counted)`;
-  const select = values.complete(`select parent.id, ${count} as count from ${parents.rows} as parent(id)`);
-  const rows = await session.query<{ id: bigint; count: number }>(statementOrUnnamed(select, true), values.list);
+  const scope = new StatementScope(session);
+  const [parents, others] = parentsOf(table, field, ids, filters, scope);
+  const count = `(select count(*)::int from (${countedRows(table, others, scope, parents)}) as counted)`;
+  const select = scope.complete(`select parent.id, ${count} as count from ${parents.rows} as parent(id)`);
+  const rows = await session.query<{ id: bigint; count: number }>(statementOrUnnamed(select, true), scope.values);
   return new Map(rows.map(({ id, count }) => [id, totalOf(count)]));
 }
 
@@ -46,18 +46,23 @@ export function totalOf(count: number): Total {
 }
 
 /** SQL that counts the rows of one list. {@link totalOf} converts its column `count` to a total. */
-export function totalSql<Row>(table: Table<Row>, filters: Filters, values: Values, parents?: Parents): string {
+export function totalSql<Row>(table: Table<Row>, filters: Filters, scope: StatementScope, parents?: Parents): string {
   const from = parents ? `${parents.rows} as parent(id) cross join lateral ` : '';
-  return `select count(*)::int as count from ${from}(${countedRows(table, filters, values, parents)}) as counted`;
+  return `select count(*)::int as count from ${from}(${countedRows(table, filters, scope, parents)}) as counted`;
 }
 
 /**
  * SQL that selects the rows to count, at most {@link MOST_COUNTED} plus one. The extra row shows that the count is not
  * exact.
  */
-function countedRows<Row>(table: Table<Row>, filters: Filters, values: Values, parents: Parents | undefined): string {
+function countedRows<Row>(
+  table: Table<Row>,
+  filters: Filters,
+  scope: StatementScope,
+  parents: Parents | undefined,
+): string {
   const criteria = criteriaOf(table, filters);
   const ofParent = parents ? [`${parents.column.sql} = parent.id`] : [];
-  const conditions = where([...ofParent, ...conditionsOf(criteria, values)]);
-  return `select from ${values.from(table)}${criteria.isJoined ? table.joins : ''}${conditions} limit ${MOST_COUNTED + 1}`;
+  const conditions = where([...ofParent, ...conditionsOf(criteria, scope)]);
+  return `select from ${scope.from(table)}${criteria.isJoined ? table.joins : ''}${conditions} limit ${MOST_COUNTED + 1}`;
 }

@@ -1,4 +1,4 @@
-import type { Condition, Values } from './statement-values';
+import type { Condition, StatementScope } from './statement-scope';
 import { type Column, columnOf, type Filter, type Table } from './table';
 
 /** Filter values by filter name. A filter whose value is `undefined` or null is ignored. */
@@ -47,7 +47,7 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
   switch (filter.kind) {
     case 'ids':
       draft.ids = all.length;
-      draft.tests.push((values) => `${columnOf(table, table.idField)} = any(${values.add(all, 'bigint[]')})`);
+      draft.tests.push((scope) => `${columnOf(table, table.idField)} = any(${scope.add(all, 'bigint[]')})`);
       break;
     case 'equal':
       draft.equal.push({ column: filter.column, values: all });
@@ -57,7 +57,7 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
       const operator = filter.kind === 'atMost' ? '<=' : '>=';
       draft.limits.push({
         order: filter.order,
-        test: (values) => `${filter.column.sql} ${operator} ${values.of(filter.column, value)}`,
+        test: (scope) => `${filter.column.sql} ${operator} ${scope.of(filter.column, value)}`,
       });
       break;
     }
@@ -66,10 +66,10 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
       break;
     case 'joined':
       draft.isJoined = true;
-      draft.tests.push((values) => values.among(filter.column, all));
+      draft.tests.push((scope) => scope.among(filter.column, all));
       break;
     default:
-      draft.tests.push((values) => filter.sql.replace('?', values.of(filter.column, value)));
+      draft.tests.push((scope) => filter.sql.replace('?', scope.of(filter.column, value)));
   }
 }
 
@@ -81,9 +81,9 @@ function nameTest({ sql }: Column, text: string): Condition {
   const pattern = `${[...text].length < CONTAINED ? '' : '%'}${text.replace(/[\\%_]/g, '\\$&')}%`;
   // A text without letters and digits has no case, and the trigram index makes such a search slower
   // (bench/README.md), so this condition avoids it.
-  if (isOfSigns(text)) return (values) => `${sql} like ${values.add(pattern, 'text')}`;
+  if (isOfSigns(text)) return (scope) => `${sql} like ${scope.add(pattern, 'text')}`;
   const lower = (name: string) => `lower(${name} collate "default") collate "C"`;
-  return (values) => `${lower(sql)} like ${lower(values.add(pattern, 'text'))}`;
+  return (scope) => `${lower(sql)} like ${lower(scope.add(pattern, 'text'))}`;
 }
 
 function isOfSigns(text: string): boolean {
@@ -96,11 +96,11 @@ export function areIntervals({ tests, limits }: Criteria, order: string): boolea
 }
 
 /** The conditions as SQL. */
-export function conditionsOf({ equal, limits, tests }: Criteria, values: Values): string[] {
+export function conditionsOf({ equal, limits, tests }: Criteria, scope: StatementScope): string[] {
   return [
-    ...equal.map(({ column, values: all }) => values.among(column, all)),
-    ...limits.map(({ test }) => test(values)),
-    ...tests.map((test) => test(values)),
+    ...equal.map(({ column, values: all }) => scope.among(column, all)),
+    ...limits.map(({ test }) => test(scope)),
+    ...tests.map((test) => test(scope)),
   ];
 }
 

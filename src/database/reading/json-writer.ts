@@ -2,7 +2,7 @@ import { MOST_COUNTED, totalSql } from './count';
 import { type CursorSql, cursorSql } from './cursor';
 import { type Parents, pageStatement } from './page-statement';
 import type { EdgeMember, Nested, PageInfoMember, PageJson, PageMember, PageQuery, RowJson } from './selection';
-import type { Values } from './statement-values';
+import type { StatementScope } from './statement-scope';
 import { type Column, columnOf, columnOrComputed, mostBytesOf, type Table } from './table';
 
 /** SQL that writes a row as JSON. It refers to the row's table by the table's name. */
@@ -30,11 +30,11 @@ interface PageSql {
 /** Writes SQL that serializes rows and pages as JSON.stringify would. */
 export class JsonWriter {
   /**
-   * @param values receives the parameters of nested pages.
+   * @param scope receives the parameters of nested pages.
    * @param nested the query of each nested page.
    */
   constructor(
-    private readonly values: Values,
+    private readonly scope: StatementScope,
     private readonly nested: Nested | undefined,
   ) {}
 
@@ -44,19 +44,19 @@ export class JsonWriter {
   row<Row>(table: Table<Row>, row: RowJson): RowSql {
     const relations = new Set<string>();
     const { sql: text, mostBytes, mostRows } = this.rowFormat(table, row, relations);
-    return { text, joins: this.values.joins(table, relations), mostBytes, mostRows };
+    return { text, joins: this.scope.joins(table, relations), mostBytes, mostRows };
   }
 
   /** @param parents the parents whose related rows the page lists; `undefined` if it lists all rows of the table. */
   page<Row>(table: Table<Row>, json: PageJson, query: PageQuery, parents?: Parents): PageSql {
     const { members, rows, joins, hasTotal } = this.shape(table, json, query);
-    const total = hasTotal ? `(${totalSql(table, query.filters, this.values, parents)}) as total` : undefined;
+    const total = hasTotal ? `(${totalSql(table, query.filters, this.scope, parents)}) as total` : undefined;
     if (!rows.isRead) {
       const from = ` from ${total ?? '(select) as none'}`;
       return { members, from, isShort: !total, isPlannedByValues: true, mostBytes: 0, mostRows: 0 };
     }
     const limit = rows.hasMore ? query.limit + 1 : query.limit;
-    const read = pageStatement(table, { columns: rows.columns, joins }, { ...query, limit }, this.values, parents);
+    const read = pageStatement(table, { columns: rows.columns, joins }, { ...query, limit }, this.scope, parents);
     const isFiltered = Object.keys(query.filters).length > 0;
     return {
       members,
@@ -71,7 +71,7 @@ export class JsonWriter {
   /** The part of a page's SQL that does not depend on the values of filters and cursors. It is cached. */
   private shape<Row>(table: Table<Row>, json: PageJson, query: PageQuery): PageShape {
     const { order, descending, backward, limit, before, after } = query;
-    const { visibilityKind } = this.values;
+    const { visibilityKind } = this.scope;
     const key = `${table.name} ${visibilityKind} ${order} ${descending} ${backward} ${limit} ${before !== undefined} ${after !== undefined}`;
     const known = shapes.get(json)?.get(key);
     if (known) return known;
@@ -82,7 +82,7 @@ export class JsonWriter {
     const shape = {
       members: json.members.map((member) => ({ key: member.key, text: memberSql(member, rows, rowOf) })),
       rows,
-      joins: this.values.joins(table, relations),
+      joins: this.scope.joins(table, relations),
       hasTotal: json.members.some(({ kind }) => kind === 'total-count' || kind === 'total-relation'),
     };
     // A shape with nested pages is not cached, since its SQL depends on the parameters of the request.
@@ -121,7 +121,7 @@ export class JsonWriter {
     // An `included` relation needs no subquery. A nested row of this table is always inside the related row, so the related
     // table is already in scope.
     if (relation.join !== 'included' && !relations) {
-      const from = `${this.values.from(other)} where ${id} = ${columnOf(table, relation.field)}`;
+      const from = `${this.scope.from(other)} where ${id} = ${columnOf(table, relation.field)}`;
       return { value: { sql: `(select ${sql} from ${from})`, mostBytes, mostRows: mostRows + 1 }, isNullable };
     }
     relations?.add(name);

@@ -2,7 +2,7 @@ import type { Statement } from '../database';
 import { areIntervals, type Criteria, conditionsOf, criteriaOf, type Filters, where } from './criteria';
 import type { Projection } from './projection';
 import type { Bound, PageQuery } from './selection';
-import type { Values } from './statement-values';
+import type { StatementScope } from './statement-scope';
 import { type Column, columnOf, orderOf, type Table } from './table';
 
 /** The SQL of a read, and how to run it. */
@@ -40,7 +40,7 @@ export function parentsOf<Row>(
   field: string,
   ids: readonly bigint[],
   filters: Filters,
-  values: Values,
+  scope: StatementScope,
 ): [Parents, Filters] {
   const sql = columnOf(table, field);
   const column = table.columns[field] as Column;
@@ -52,7 +52,7 @@ export function parentsOf<Row>(
     some = some.filter((id) => wanted.has(id));
     return false;
   });
-  const rows = `unnest(${values.add(some, 'bigint[]')})`;
+  const rows = `unnest(${scope.add(some, 'bigint[]')})`;
   return [{ rows, count: Math.max(1, some.length), column }, Object.fromEntries(others)];
 }
 
@@ -68,24 +68,24 @@ export function pageStatement<Row>(
   table: Table<Row>,
   { columns, joins }: Pick<Projection, 'columns' | 'joins'>,
   page: PageQuery,
-  values: Values,
+  scope: StatementScope,
   parents?: Parents,
 ): ReadSql {
   const { name } = table;
   const criteria = criteriaOf(table, page.filters);
-  const order = new Order(table, page, values);
+  const order = new Order(table, page, scope);
   const isShort = (most: number) => most * (parents?.count ?? 1) <= SHORT;
 
   if (!areIntervals(criteria, page.order)) {
     // A subquery selects only the ids, so that an index-only scan suffices if an index has all filtered columns. With
     // all columns, pages far down the order would take longer (bench/README.md).
-    const found = searchedIds(table, criteria, page, order, values, parents);
+    const found = searchedIds(table, criteria, page, order, scope, parents);
     const id = columnOf(table, table.idField);
-    const sql = `select ${columns} from (${found}) as found join ${values.from(table)} on ${id} = found.id${joins}${order.sql}`;
+    const sql = `select ${columns} from (${found}) as found join ${scope.from(table)} on ${id} = found.id${joins}${order.sql}`;
     return { sql, isShort: isShort(criteria.ids ?? Infinity), isPlannedByValues: criteria.ids === undefined };
   }
   const intervals = criteria.equal.reduce((product, each) => product * each.values.length, 1);
-  const read = (what: string) => intervalRows(table, criteria, page, what, order, values, parents);
+  const read = (what: string) => intervalRows(table, criteria, page, what, order, scope, parents);
   const isFlat = !joins && intervals === 1 && !order.ends.length;
   return {
     // A join does not always preserve the order, so the outer query sorts again.
@@ -111,7 +111,7 @@ class Order<Row> {
   readonly ends: readonly string[];
   private readonly suffix: '' | ' desc';
 
-  constructor(table: Table<Row>, { order, descending, backward, after, before }: PageQuery, values: Values) {
+  constructor(table: Table<Row>, { order, descending, backward, after, before }: PageQuery, scope: StatementScope) {
     const { expression, column } = orderOf(table, order);
     const id = columnOf(table, table.idField);
     const isById = expression === id;
@@ -119,7 +119,7 @@ class Order<Row> {
     this.suffix = descending === backward ? '' : ' desc';
     const compare = (bound: Bound | undefined, operator: string) => {
       if (!bound) return [];
-      const bounds = [...(isById ? [] : [values.of(column, bound.key)]), values.add(bound.id, 'bigint')];
+      const bounds = [...(isById ? [] : [scope.of(column, bound.key)]), scope.add(bound.id, 'bigint')];
       return [`(${this.keys.join(', ')}) ${operator} (${bounds.join(', ')})`];
     };
     const [next, previous] = this.suffix ? ['<', '>'] : ['>', '<'];
@@ -151,7 +151,7 @@ function intervalRows<Row>(
   { limit }: PageQuery,
   columns: string,
   order: Order<Row>,
-  values: Values,
+  scope: StatementScope,
   parents: Parents | undefined,
 ): string {
   const { name } = table;
@@ -160,12 +160,12 @@ function intervalRows<Row>(
   const conditions = [
     ...ofParent(parents),
     ...several.map(({ column }, i) => `${column.sql} = equal${i}.value`),
-    ...conditionsOf(single, values),
+    ...conditionsOf(single, scope),
     ...order.starts,
   ];
-  const rows = `select ${columns} from ${values.from(table)}${where(conditions)}${order.sql} limit ${limit}`;
+  const rows = `select ${columns} from ${scope.from(table)}${where(conditions)}${order.sql} limit ${limit}`;
   if (!several.length) return rows;
-  const sources = several.map((each, i) => `unnest(${values.arrayOf(each.column, each.values)}) as equal${i}(value)`);
+  const sources = several.map((each, i) => `unnest(${scope.arrayOf(each.column, each.values)}) as equal${i}(value)`);
   return `select ${name}.* from ${sources.join(' cross join ')} cross join lateral (${rows}) as ${name}${order.sql} limit ${limit}`;
 }
 
@@ -186,11 +186,11 @@ function searchedIds<Row>(
   criteria: Criteria,
   { limit }: PageQuery,
   order: Order<Row>,
-  values: Values,
+  scope: StatementScope,
   parents: Parents | undefined,
 ): string {
-  const from = values.from(table) + (criteria.isJoined ? table.joins : '');
-  const conditions = [...ofParent(parents), ...conditionsOf(criteria, values), ...order.starts, ...order.ends];
+  const from = scope.from(table) + (criteria.isJoined ? table.joins : '');
+  const conditions = [...ofParent(parents), ...conditionsOf(criteria, scope), ...order.starts, ...order.ends];
   const [key, id] = order.keys;
   const first = (tests: readonly string[]) =>
     `select ${id ?? key} as id from ${from}${where(tests)}${order.sql} limit ${limit}`;

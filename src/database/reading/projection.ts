@@ -1,5 +1,5 @@
 import { type FieldSelection, WHOLE_ROW } from './selection';
-import type { Values } from './statement-values';
+import type { StatementScope } from './statement-scope';
 import { columnOrComputed, mostBytesOf, readWithRow, type Table } from './table';
 
 /** How a selection is read from a table: the columns, the joins, and a function that nests the columns of joined rows. */
@@ -7,6 +7,8 @@ export interface Projection {
   readonly columns: string;
   /** The joins: ` join …`, or an empty text. They do not change the number of rows. */
   readonly joins: string;
+  /** The FROM clause: the rows of the table that the session sees, with the joins. */
+  readonly from: string;
   /** Maximum size of a row in bytes. */
   readonly mostBytes: number;
   /** Nests joined columns: `category.name` becomes `name` of an object `category`. Modifies and returns `rows`. */
@@ -23,11 +25,11 @@ const projections = new WeakMap<FieldSelection, Map<string, Projection>>();
 export function projectionOf<Row>(
   table: Table<Row>,
   selection = WHOLE_ROW,
-  values: Values,
+  scope: StatementScope,
   ...needed: readonly string[]
 ): Projection {
   // Two types may be over one table, with other columns or another owner.
-  const key = `${table.type} ${values.visibilityKind} ${needed.join(' ')}`;
+  const key = `${table.type} ${scope.visibilityKind} ${needed.join(' ')}`;
   let known = projections.get(selection);
   if (!known) {
     known = new Map();
@@ -35,7 +37,7 @@ export function projectionOf<Row>(
   }
   let projection = known.get(key);
   if (!projection) {
-    projection = project(table, selection, values, needed);
+    projection = project(table, selection, scope, needed);
     known.set(key, projection);
   }
   return projection;
@@ -44,7 +46,7 @@ export function projectionOf<Row>(
 function project<Row>(
   table: Table<Row>,
   selection: FieldSelection,
-  values: Values,
+  scope: StatementScope,
   needed: readonly string[],
 ): Projection {
   const joined = Object.keys(table.relations).filter((name) => selection.fields.has(name));
@@ -58,9 +60,11 @@ function project<Row>(
     mostBytes += bytesOf(other, fields);
     return nest(name, other.idField, fields);
   });
+  const joins = scope.joins(table, joined);
   return {
     columns: columns.join(', '),
-    joins: values.joins(table, joined),
+    joins,
+    from: scope.from(table) + joins,
     mostBytes,
     shape: (rows) => {
       if (nests.length) for (const row of rows) for (const each of nests) each(row as Record<string, unknown>);

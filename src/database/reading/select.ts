@@ -6,7 +6,7 @@ import { JsonWriter } from './json-writer';
 import { pageStatement, parentsOf, type ReadSql, SHORT } from './page-statement';
 import { type Projection, projectionOf } from './projection';
 import type { FieldSelection, Nested, PageJson, PageQuery, RowJson, RowSelection } from './selection';
-import { Values } from './statement-values';
+import { StatementScope } from './statement-scope';
 import { columnOf, orderOf, type Table } from './table';
 
 /** Reads rows by their ids. The map has no entry for an id without a row. */
@@ -16,14 +16,14 @@ export async function selectByIds<Row>(
   ids: readonly bigint[],
   selection?: FieldSelection,
 ): Promise<Map<bigint, Row>> {
-  const values = new Values(session);
-  const projection = projectionOf(table, selection, values);
+  const scope = new StatementScope(session);
+  const projection = projectionOf(table, selection, scope);
   const isOne = ids.length === 1;
-  values.list.push(isOne ? ids[0] : ids);
-  const statement = (isOne ? byId : byIds)(table, projection, values);
+  scope.values.push(isOne ? ids[0] : ids);
+  const statement = (isOne ? byId : byIds)(table, projection);
   const isShort = ids.length <= SHORT;
   const read = { sql: statement.text, statement, isShort, isPlannedByValues: false };
-  const rows = await boundedRows<Row>(session, read, values, ids.length * projection.mostBytes);
+  const rows = await boundedRows<Row>(session, read, scope, ids.length * projection.mostBytes);
   return new Map(projection.shape(rows).map((row) => [table.idOf(row), row]));
 }
 
@@ -45,19 +45,19 @@ async function selectAsJson<Row>(
   json: RowJson,
   nested: Nested | undefined,
 ): Promise<JsonText | undefined> {
-  const values = new Values(session);
-  const parameter = values.add(id, 'bigint');
-  const statements = rowStatements[values.visibilityKind];
+  const scope = new StatementScope(session);
+  const parameter = scope.add(id, 'bigint');
+  const statements = rowStatements[scope.visibilityKind];
   let known = nested ? undefined : statements.get(json);
   if (!known) {
-    const { text, joins, mostBytes, mostRows } = new JsonWriter(values, nested).row(table, json);
-    const from = `${values.from(table)}${joins} where ${columnOf(table, table.idField)} = ${parameter}`;
+    const { text, joins, mostBytes, mostRows } = new JsonWriter(scope, nested).row(table, json);
+    const from = `${scope.from(table)}${joins} where ${columnOf(table, table.idField)} = ${parameter}`;
     known = { statement: statementOf(`select ${text} as json from ${from}`), mostBytes, mostRows };
     if (!nested) statements.set(json, known);
   }
   const { statement, mostBytes, mostRows } = known;
   const read = { sql: statement.text, statement, isShort: mostRows <= SHORT, isPlannedByValues: false };
-  const row = await boundedTexts(session, read, ['json'], values, mostBytes);
+  const row = await boundedTexts(session, read, ['json'], scope, mostBytes);
   return row && new JsonText(row.json);
 }
 
@@ -78,18 +78,16 @@ const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
 
 /**
- * Caches statements that read rows by id, with the projection as the key. A lookup by text would be slower, since the text
- * must be built and hashed first.
+ * Caches statements that read rows by id, with the projection as the key. The statement depends on nothing else; the projection
+ * has the condition of the visible rows. A lookup by text would be slower, since the text must be built and hashed first.
  */
-function finding(condition: string): <Row>(table: Table<Row>, projection: Projection, values: Values) => Statement {
+function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
   const statements = new WeakMap<Projection, Statement>();
-  return (table, projection, values) => {
+  return (table, projection) => {
     let known = statements.get(projection);
     if (!known) {
-      const { columns, joins } = projection;
-      known = statementOf(
-        `select ${columns} from ${values.from(table)}${joins} where ${columnOf(table, table.idField)} ${condition}`,
-      );
+      const { columns, from } = projection;
+      known = statementOf(`select ${columns} from ${from} where ${columnOf(table, table.idField)} ${condition}`);
       statements.set(projection, known);
     }
     return known;
@@ -106,16 +104,16 @@ export class TooManyBytes extends Error {}
  * @param most the maximum size of all rows in bytes, if every text has its maximum length.
  * @throws TooManyBytes
  */
-function boundedRows<Row>(session: Session, read: ReadSql, values: Values, most: number): Promise<Row[]> {
+function boundedRows<Row>(session: Session, read: ReadSql, scope: StatementScope, most: number): Promise<Row[]> {
   const { maxStatementBytes = Infinity } = session.requester;
-  if (most > maxStatementBytes) return countedRows(session, read, values, maxStatementBytes);
-  return session.query<Row>(statementIn(read, values), values.list, read.isShort);
+  if (most > maxStatementBytes) return countedRows(session, read, scope, maxStatementBytes);
+  return session.query<Row>(statementIn(read, scope), scope.values, read.isShort);
 }
 
 /** The statement of a read. @param sql the SQL if it differs from the SQL of the read. */
-function statementIn(read: ReadSql, values: Values, sql = read.sql): Statement {
+function statementIn(read: ReadSql, scope: StatementScope, sql = read.sql): Statement {
   const { statement, isPlannedByValues } = read;
-  const text = values.complete(sql);
+  const text = scope.complete(sql);
   return statement && text === statement.text ? statement : statementOrUnnamed(text, isPlannedByValues);
 }
 
@@ -130,7 +128,7 @@ async function boundedTexts<Column extends string>(
   session: Session,
   read: ReadSql,
   columns: readonly Column[],
-  values: Values,
+  scope: StatementScope,
   most: number,
 ): Promise<Readonly<Record<Column, string>> | undefined> {
   const { maxStatementBytes = Infinity } = session.requester;
@@ -140,8 +138,8 @@ async function boundedTexts<Column extends string>(
     const sized = `select read.*, octet_length(read::text) as bytes from (${read.sql}) as read`;
     sql = `select ${texts.join(', ')} from (${sized}) as sized`;
   }
-  const statement = statementIn(read, values, sql);
-  const [row] = await session.query<Record<Column, string | null>>(statement, values.list, read.isShort);
+  const statement = statementIn(read, scope, sql);
+  const [row] = await session.query<Record<Column, string | null>>(statement, scope.values, read.isShort);
   const [first] = columns;
   if (row && first !== undefined && row[first] === null)
     throw new TooManyBytes(`the texts of a statement exceed ${maxStatementBytes} bytes`);
@@ -151,14 +149,14 @@ async function boundedTexts<Column extends string>(
 async function countedRows<Row>(
   session: Session,
   read: ReadSql,
-  values: Values,
+  scope: StatementScope,
   maxStatementBytes: number,
 ): Promise<Row[]> {
   const counted = `select * from (
 select read.*, sum(octet_length(read::text)) over (rows unbounded preceding) as "$bytes", octet_length(read::text) as "$own"
 from (${read.sql}) as read) as read where "$bytes" - "$own" <= ${maxStatementBytes}`;
-  const statement = statementIn(read, values, counted);
-  const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, values.list, false);
+  const statement = statementIn(read, scope, counted);
+  const found = await session.query<Row & { $bytes?: bigint; $own?: number }>(statement, scope.values, false);
   if ((found.at(-1)?.$bytes ?? 0) > maxStatementBytes)
     throw new TooManyBytes(`the rows of a statement exceed ${maxStatementBytes} bytes`);
   for (const row of found) {
@@ -182,10 +180,10 @@ export async function selectPage<Row>(
   page: PageQuery,
   selection?: FieldSelection,
 ): Promise<Page<Row>> {
-  const values = new Values(session);
-  const projection = projectionOf(table, selection, values, orderOf(table, page.order).field);
-  const select = pageStatement(table, projection, oneMore(page), values);
-  const rows = await boundedRows<Row>(session, select, values, page.limit * projection.mostBytes);
+  const scope = new StatementScope(session);
+  const projection = projectionOf(table, selection, scope, orderOf(table, page.order).field);
+  const select = pageStatement(table, projection, oneMore(page), scope);
+  const rows = await boundedRows<Row>(session, select, scope, page.limit * projection.mostBytes);
   return pageOfRows(page, projection.shape(rows));
 }
 
@@ -197,8 +195,8 @@ export async function selectPageAsJson<Row>(
   json: PageJson,
   nested: Nested | undefined,
 ): Promise<Readonly<Record<string, JsonText>>> {
-  const values = new Values(session);
-  const { members, from, isShort, isPlannedByValues, mostBytes, mostRows } = new JsonWriter(values, nested).page(
+  const scope = new StatementScope(session);
+  const { members, from, isShort, isPlannedByValues, mostBytes, mostRows } = new JsonWriter(scope, nested).page(
     table,
     json,
     query,
@@ -210,7 +208,7 @@ export async function selectPageAsJson<Row>(
     isPlannedByValues,
   };
   const columns = members.map((_, index) => `t${index}`);
-  const row = await boundedTexts(session, read, columns, values, mostBytes);
+  const row = await boundedTexts(session, read, columns, scope, mostBytes);
   const page: Record<string, JsonText> = Object.create(null);
   for (const [index, { key }] of members.entries()) page[key] = new JsonText(row?.[`t${index}`] ?? 'null');
   return page;
@@ -228,14 +226,14 @@ export async function selectPages<Row>(
   page: PageQuery,
   selection?: FieldSelection,
 ): Promise<Map<bigint, Page<Row>>> {
-  const values = new Values(session);
-  const [parents, filters] = parentsOf(table, field, ids, page.filters, values);
-  const projection = projectionOf(table, selection, values, orderOf(table, page.order).field, field);
-  const select = pageStatement(table, projection, oneMore({ ...page, filters }), values, parents);
+  const scope = new StatementScope(session);
+  const [parents, filters] = parentsOf(table, field, ids, page.filters, scope);
+  const projection = projectionOf(table, selection, scope, orderOf(table, page.order).field, field);
+  const select = pageStatement(table, projection, oneMore({ ...page, filters }), scope, parents);
   // A lateral join is a nested loop, which preserves the order of each parent's rows.
   const ofEach = `select page.* from ${parents.rows} as parent(id) cross join lateral (${select.sql}) as page`;
   const most = page.limit * parents.count * projection.mostBytes;
-  const rows = await boundedRows<Row>(session, { ...select, sql: ofEach }, values, most);
+  const rows = await boundedRows<Row>(session, { ...select, sql: ofEach }, scope, most);
   const found = new Map(ids.map((id): [bigint, Row[]] => [id, []]));
   for (const row of projection.shape(rows)) found.get(row[field as keyof Row] as bigint)?.push(row);
   return new Map([...found].map(([id, its]) => [id, pageOfRows(page, its)]));

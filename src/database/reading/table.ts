@@ -1,5 +1,3 @@
-import type { Visibility } from '../visibility';
-
 /** A column of the model (`prisma/columns.mjs`). */
 export interface Column {
   /** `pets.category_id` */
@@ -195,11 +193,4 @@ export function columnOrComputed<Row>({ name, columns, computed }: Table<Row>, f
   const column = columns[field] ?? computed?.[field];
   if (!column) throw new Error(`${name} has no column ${field}`);
   return column;
-}
-
-/** Whether a session sees a row. */
-export function isVisible<Row>({ owner }: Table<Row>, row: Row, visibility: Visibility): boolean {
-  if (!owner || visibility.kind === 'all') return true;
-  const value = row[owner.column as keyof Row];
-  return visibility.kind === 'owned' ? value === visibility.by : value === null;
 }

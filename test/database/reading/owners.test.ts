@@ -214,5 +214,5 @@ test('one place names tables in SQL, and adds the condition', () => {
       .filter((line) => /\b(from|join) \$\{([\w.]*\.)?name\}/.test(line))
       .map((line) => `${file}: ${line.trim()}`),
   );
-  expect(naming).toEqual([expect.stringContaining('statement-values.ts')]);
+  expect(naming).toEqual([expect.stringContaining('statement-scope.ts')]);
 });

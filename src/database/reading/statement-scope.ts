@@ -1,16 +1,14 @@
 import type { Session } from '../database';
-import { UNOWNED_ROWS, type Visibility } from '../visibility';
+import { OWNER, UNOWNED_ROWS, type Visibility, visibilityCondition } from '../visibility';
 import { type Column, columnOf, type Table } from './table';
 
-/** Returns a condition as SQL, and adds its parameters to a statement's values. */
-export type Condition = (values: Values) => string;
+/** Returns a condition as SQL, and adds the values of its parameters to a statement's scope. */
+export type Condition = (scope: StatementScope) => string;
 
-/** Stands for the parameter with the owner. SQL that is cached contains it, since the parameter has no fixed number. */
-const OWNER = '$owner';
-
-/** The values of a statement's parameters, in the order in which they are added, and the rows that the statement may see. */
-export class Values {
-  readonly list: unknown[] = [];
+/** The scope of a statement that reads rows: the rows that it may see, and the values of its parameters. */
+export class StatementScope {
+  /** The values of the parameters, in the order in which they are added. */
+  readonly values: unknown[] = [];
   private readonly visibility: Visibility;
 
   constructor({ requester }: Pick<Session, 'requester'>) {
@@ -27,10 +25,9 @@ export class Values {
    * in this way. PostgreSQL merges the subquery into the statement.
    */
   from(table: Pick<Table<never>, 'name' | 'owner' | 'columns'>): string {
-    const { name, owner } = table;
-    if (!owner || this.visibilityKind === 'all') return name;
-    const isVisible = `${columnOf(table, owner.column)} ${this.visibilityKind === 'owned' ? `= ${OWNER}::text` : 'is null'}`;
-    return `(select * from ${name} where ${isVisible}) as ${name}`;
+    const { name } = table;
+    const condition = visibilityCondition(table, this.visibilityKind);
+    return condition === undefined ? name : `(select * from ${name} where ${condition}) as ${name}`;
   }
 
   /** The SQL that joins a table with these relations. */
@@ -48,14 +45,14 @@ export class Values {
   /** Completes the SQL of a statement, once all its values are added. */
   complete(sql: string): string {
     if (this.visibility.kind !== 'owned' || !sql.includes(OWNER)) return sql;
-    this.list.push(this.visibility.by);
-    return sql.replaceAll(OWNER, `$${this.list.length}`);
+    this.values.push(this.visibility.by);
+    return sql.replaceAll(OWNER, `$${this.values.length}`);
   }
 
   /** Adds a value. @returns its parameter: `$1::bigint`. */
   add(value: unknown, type: string): string {
-    this.list.push(value);
-    return `$${this.list.length}::${type}`;
+    this.values.push(value);
+    return `$${this.values.length}::${type}`;
   }
 
   /** Adds a value of a column. */
