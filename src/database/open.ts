@@ -1,8 +1,8 @@
-import { openEmbedded } from './embedded/embedded';
+import { openEmbedded } from './embedded/open-embedded';
 import type { GatewayDatabase } from './gateway-database';
 import type { MigrationOptions } from './migrations';
 import type { PoolBounds } from './postgres/bounded-pool';
-import { openPostgres } from './postgres/postgres';
+import { openPostgres } from './postgres/open-postgres';
 
 interface DatabaseOptions extends MigrationOptions, Partial<Omit<PoolBounds, 'connectMs'>> {
   /** `postgresql://…` */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/database';
 import { failureOf } from '../database/failures';
-import { inTime } from '../database/in-time';
+import { withTimeout } from '../database/timeout';
 import type { ErrorDetail } from '../errors/errors';
 import { ProblemError } from '../errors/errors';
 import type { Limiter } from '../rate-limit/limiter';
@@ -62,6 +62,6 @@ function databaseCheck(database: Database): () => Promise<string | undefined> {
     running ??= ask()
       .catch((error) => (failureOf(error) === 'rejected' ? `rejects statements (SQLSTATE ${error.code})` : NO_ANSWER))
       .finally(() => setTimeout(() => (running = undefined), CACHED_MS).unref());
-    return inTime(running, TIMEOUT_MS).catch(() => NO_ANSWER);
+    return withTimeout(running, TIMEOUT_MS).catch(() => NO_ANSWER);
   };
 }

@@ -1,4 +1,4 @@
-import { inTime } from '../database/in-time';
+import { withTimeout } from '../database/timeout';
 import { callerKey, cork, type RedisClient, uncork } from '../redis/redis-client';
 import { type LimitStatus, limitStatusOf, type Subject } from './limit-status';
 import { PLANS, type Quota } from './plans';
@@ -76,14 +76,14 @@ export class RedisStore {
     const reply = this.redis.rateLimit(key, ...args).finally(() => {
       isSilent = false;
     });
-    await inTime(reply, this.options.timeoutMs).catch((error) => {
+    await withTimeout(reply, this.options.timeoutMs).catch((error) => {
       if (isSilent) this.redis.disconnect(true);
       throw error;
     });
   }
 
   async close(): Promise<void> {
-    await inTime(this.redis.quit(), CLOSE_MS).catch(() => this.redis.disconnect());
+    await withTimeout(this.redis.quit(), CLOSE_MS).catch(() => this.redis.disconnect());
   }
 
   private ask(caller: Counted, quota: Quota, requests: number, kind: RequestKind, code: number): Promise<LimitStatus> {
@@ -111,7 +111,7 @@ export class RedisStore {
     const args = this.banArgs();
     for (const { quota, code } of all) args.push(quota.perMinute, quota.perDay, code);
     try {
-      const reply = await inTime(this.run(all[0]?.caller as Counted, args), timeoutMs);
+      const reply = await withTimeout(this.run(all[0]?.caller as Counted, args), timeoutMs);
       const arrivedAt = now();
       for (const [i, request] of all.entries()) request.resolve(statusIn(reply, i, request, arrivedAt));
     } catch (error) {

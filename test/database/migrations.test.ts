@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { DatabaseThread } from '../../src/database/embedded/database-thread';
-import { migrationsOnEmbedded } from '../../src/database/embedded/embedded';
+import { migrationsOnEmbedded } from '../../src/database/embedded/open-embedded';
 import { MIGRATIONS_DIRECTORY, type MigrationConnection, migrate, migrationsOn } from '../../src/database/migrations';
 import { TEST_DATABASE_URL } from '../helper/database';
 import { startPrepared } from '../helper/prepared';

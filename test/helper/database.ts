@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Database } from '../../src/database/database';
-import { connectTo } from '../../src/database/embedded/embedded';
+import { connectTo } from '../../src/database/embedded/open-embedded';
 import type { GatewayDatabase } from '../../src/database/gateway-database';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';

@@ -118,19 +118,16 @@ export class PostgresEngine implements Engine {
       const { reason } = deadline;
       if (reason) return Promise.reject(reason);
       const rows = this.shared.query<Row>(statement, values);
-      if (rows) return rows.catch((error) => this.runInPool(requester, boundStatement, values, error));
+      if (rows)
+        return rows.catch((error) => {
+          if (failureOf(error) !== 'stale') throw error;
+          return this.runInPool(requester, boundStatement, values);
+        });
     }
     return this.runInPool(requester, boundStatement, values);
   }
 
-  /** @param stale the error of the statement on a shared connection. Other errors than stale statements are thrown again. */
-  private async runInPool<Row>(
-    requester: Requester,
-    boundStatement: BoundStatement<Row>,
-    values: unknown[],
-    stale?: unknown,
-  ): Promise<Row[]> {
-    if (stale !== undefined && failureOf(stale) !== 'stale') throw stale;
+  private runInPool<Row>(requester: Requester, boundStatement: BoundStatement<Row>, values: unknown[]): Promise<Row[]> {
     return retrying(requester.deadline, () => this.runAlone(requester, boundStatement, values));
   }
 

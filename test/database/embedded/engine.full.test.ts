@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Database, Session, Transaction } from '../../../src/database/database';
 import { Deadline } from '../../../src/database/deadline';
-import { connectTo } from '../../../src/database/embedded/embedded';
+import { connectTo } from '../../../src/database/embedded/open-embedded';
 import { statementOrUnnamed } from '../../../src/database/statement';
 import { createDatabase, TEST_DATABASE_URL } from '../../helper/database';
 import { startPrepared } from '../../helper/prepared';

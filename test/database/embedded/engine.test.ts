@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Session } from '../../../src/database/database';
 import { Deadline, Ended, OutcomeUnknown } from '../../../src/database/deadline';
 import type { DatabaseThread } from '../../../src/database/embedded/database-thread';
-import { connectTo } from '../../../src/database/embedded/embedded';
+import { connectTo } from '../../../src/database/embedded/open-embedded';
 import { statement } from '../../../src/database/statement';
 import { startPrepared } from '../../helper/prepared';
 import { until } from '../../helper/until';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { inTime } from '../../src/database/in-time';
+import { withTimeout } from '../../src/database/timeout';
 
 test('the result or error of a promise that settles within the limit is passed on', async () => {
-  expect(await inTime(sleep(1, 'answer'), 1000)).toBe('answer');
-  await expect(inTime(Promise.reject(new Error('refused')), 1000)).rejects.toThrow('refused');
+  expect(await withTimeout(sleep(1, 'answer'), 1000)).toBe('answer');
+  await expect(withTimeout(Promise.reject(new Error('refused')), 1000)).rejects.toThrow('refused');
 });
 
 test('a promise that rejects after the limit causes no unhandled rejection', async () => {
@@ -15,7 +15,7 @@ test('a promise that rejects after the limit causes no unhandled rejection', asy
   const late = new Promise((_resolve, reject) => {
     fail = reject;
   });
-  await expect(inTime(late, 20)).rejects.toThrow('no response within 20 ms');
+  await expect(withTimeout(late, 20)).rejects.toThrow('no response within 20 ms');
   fail(new Error('late'));
   await sleep(1);
   expect(unhandled).not.toHaveBeenCalled();
@@ -24,7 +24,7 @@ test('a promise that rejects after the limit causes no unhandled rejection', asy
 
 test('a result that arrived while the event loop was blocked is passed on, even after the time limit', async () => {
   await setImmediate(); // After this phase, the event loop runs timers before it polls for I/O.
-  const answer = inTime(promisify(randomBytes)(16), 10);
+  const answer = withTimeout(promisify(randomBytes)(16), 10);
   const start = performance.now();
   while (performance.now() - start < 60);
   expect(await answer).toHaveLength(16);
