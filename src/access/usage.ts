@@ -25,8 +25,6 @@ interface RecorderOptions {
   now(): number;
   /** Called with the error when saving begins to fail, and without arguments when it works again. */
   onState?(error?: unknown): void;
-  /** Interval between saves, in milliseconds. A killed process loses the counts since its last save. */
-  readonly every?: number;
   /**
    * Maximum number of unsaved entries. There is one entry for each caller and day. At this maximum, usage that needs a
    * new entry is not counted.
@@ -34,6 +32,7 @@ interface RecorderOptions {
   readonly maxEntries?: number;
 }
 
+/** Interval between saves, in milliseconds. A killed process loses the counts since its last save. */
 const FLUSH_MS = 5_000;
 /** Time limit of a save, in milliseconds. It is short, since shutdown must not wait for an unreachable database. */
 const SAVE_MS = 3_000;
@@ -57,7 +56,7 @@ type Days = Map<number, Map<string, Counts>>;
 export class UsageRecorder {
   private days: Days = new Map();
   private entries = 0;
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout | undefined;
   private saving: Promise<void> | undefined;
   private failingSince: number | undefined;
   private prunedOn = Number.NaN;
@@ -65,8 +64,11 @@ export class UsageRecorder {
   constructor(
     private readonly database: Database,
     private readonly options: RecorderOptions,
-  ) {
-    this.timer = setInterval(() => void this.flush(), options.every ?? FLUSH_MS).unref();
+  ) {}
+
+  /** Saves the counts regularly, until {@link stop}. */
+  start(everyMs = FLUSH_MS): void {
+    this.timer = setInterval(() => void this.flush(), everyMs).unref();
   }
 
   /** The time since saving began to fail, in milliseconds; 0 if the last save succeeded. */

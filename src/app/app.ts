@@ -13,12 +13,12 @@ import type { Change, Database } from '../database/database';
 import { Deadline } from '../database/deadline';
 import { reasonOf } from '../database/failures';
 import type { Domains, ExampleWrite } from '../domain/domain';
-import { FeedWatch } from '../events/feed-watch';
 import { Hub } from '../events/hub';
-import { EventNumbering } from '../events/numbering';
 import { RedisRelay } from '../events/redis-relay';
-import { deleteOldEvents } from '../events/retention';
 import { tablesOf } from '../events/topics';
+import { EventNumbering } from '../feed/event-numbering';
+import { FeedNotifier } from '../feed/feed-notifier';
+import { deleteOldEvents } from '../feed/retention';
 import { costLimits } from '../graphql/cost';
 import { type DocumentLimits, Documents } from '../graphql/documents';
 import { Executor } from '../graphql/executor';
@@ -115,14 +115,15 @@ async function compose(
   const keys = await withTokens(config, keyCache, lookUps, limits, logger, now, opened);
   const apiKeys = new ApiKeyService(keyCache, now);
   const numbering = new EventNumbering(database);
-  const watch = new FeedWatch(numbering);
+  numbering.start();
+  const notifier = new FeedNotifier(numbering);
   opened.push(() => {
-    watch.stop();
+    notifier.stop();
     return numbering.stop();
   });
-  const domains = domainsOf({ apiKeys, limits, usage: usage.service, numbering, watch });
+  const domains = domainsOf({ apiKeys, limits, usage: usage.service, numbering, notifier });
   const { tables, errors, rest } = domains;
-  const events = await openEvents(config, database, domains, watch, logger, opened);
+  const events = await openEvents(config, database, domains, notifier, logger, opened);
   const schema = await createSchema(config, domains, events.hub);
   const routes = prepareRoutes(schema, rest);
   const document = openApiDocument(routes, rest, errors);
@@ -287,6 +288,7 @@ function openUsage(database: Database, logger: FastifyBaseLogger, now: () => num
         ? logger.info('usage is saved again')
         : logger.warn({ reason: reasonOf(error) }, 'usage could not be saved; it is kept in memory meanwhile'),
   });
+  recorder.start();
   opened.push(() => recorder.stop());
   return { recorder, service: new UsageService(recorder, now) };
 }
@@ -413,15 +415,15 @@ async function openEvents(
   config: Config,
   database: Database,
   domains: Domains,
-  watch: FeedWatch,
+  notifier: FeedNotifier,
   logger: FastifyBaseLogger,
   opened: Opened,
 ): Promise<Events> {
   const hub = new Hub(domains.rowLoaders(database));
-  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, domains, watch, logger) : undefined;
+  const relay = config.REDIS_URL ? await createRelay(config.REDIS_URL, hub, domains, notifier, logger) : undefined;
   const onChange = (change: Change) => {
     hub.notify(change);
-    watch.announce();
+    notifier.announce();
     relay?.enqueue(change);
   };
   database.listeners.add(onChange);
@@ -437,7 +439,7 @@ async function createRelay(
   url: string,
   hub: Hub,
   { topics }: Domains,
-  watch: FeedWatch,
+  notifier: FeedNotifier,
   logger: FastifyBaseLogger,
 ): Promise<RedisRelay> {
   const [publisher, subscriber] = await Promise.all([connectForEvents(url), connectForEvents(url)]);
@@ -445,7 +447,7 @@ async function createRelay(
     topics: tablesOf(topics),
     notify: hub.notify,
     hasSubscribers: () => hub.subscribers > 0,
-    onMessage: () => watch.announce(),
+    onMessage: () => notifier.announce(),
     onState: (state) => logger.warn({ events: state }, 'event relay state changed'),
   });
 }

@@ -1,8 +1,8 @@
 import type { UsageRecorder } from '../access/usage';
 import type { Database } from '../database/database';
-import { feedSizeReader } from '../events/feed-size';
 import type { Hub } from '../events/hub';
 import type { RedisRelay } from '../events/redis-relay';
+import { feedSizeReader } from '../feed/feed-size';
 import type { MarkedElementUses } from '../graphql/marked-element-uses';
 import type { LiveOperations } from '../http/live/live-operations';
 import { lostLogLines } from '../http/logger';

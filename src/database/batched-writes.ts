@@ -1,10 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import { type Requester, SERVICE, type Statement } from './database';
-import { Deadline, Ended, OutcomeUnknown } from './deadline';
+import { Deadline, Ended, GRACE_MS, OutcomeUnknown, unconfirmed } from './deadline';
 import type { Engine } from './engine';
 import { failureOf } from './failures';
 import { checkPlaces } from './fair-semaphore';
-import { GRACE_MS, unconfirmed } from './settled';
 
 /** Maximum number of rows that one statement writes. */
 const MAX_ROWS = 64;

@@ -1,8 +1,6 @@
 import { selectByIds } from '../database/reading/select';
 import type { Table } from '../database/reading/table';
 import { Checks, PAGE_SIZE } from '../errors/inputs';
-import { decodeEventCursor, encodeEventCursor, placeAfter } from '../events/event-cursor';
-import type { EventQuery, EventReader, StoredEvent, WantedEvents } from '../events/event-reader';
 import { isAdminTopic, kindsOf, type Topics } from '../events/topics';
 import { requireScope } from '../graphql/admission';
 import type { Caller } from '../graphql/caller';
@@ -11,6 +9,8 @@ import type { Context } from '../graphql/context';
 import { enumNameOf } from '../graphql/event-enums';
 import { type TypedRow, typed } from '../graphql/node';
 import { cursorExpired } from './errors';
+import { decodeEventCursor, encodeEventCursor, placeAfter } from './event-cursor';
+import type { EventQuery, EventReader, StoredEvent, WantedEvents } from './event-reader';
 import type { Event, EventPageArgs } from './types';
 
 /** The end of the feed, `now`, or a place shortly before it, such as `now-100`. */

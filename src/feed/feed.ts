@@ -1,19 +1,19 @@
 import { type Domain, topicsOf } from '../domain/domain';
-import { EventReader } from '../events/event-reader';
-import type { FeedWatch } from '../events/feed-watch';
-import type { EventNumbering } from '../events/numbering';
 import { FEED_ERRORS } from './errors';
+import type { EventNumbering } from './event-numbering';
+import { EventReader } from './event-reader';
 import { EventResolver } from './event-resolver';
 import { EventService } from './event-service';
+import type { FeedNotifier } from './feed-notifier';
 
 /** What the change feed needs. */
 export interface FeedServices {
   readonly numbering: EventNumbering;
-  readonly watch: FeedWatch;
+  readonly notifier: FeedNotifier;
 }
 
 /** The change feed: the events of the topics of other domains. */
-export function createFeed(domains: readonly Domain[], { numbering, watch }: FeedServices): Domain {
+export function createFeed(domains: readonly Domain[], { numbering, notifier }: FeedServices): Domain {
   const service = new EventService(topicsOf(domains), new EventReader(numbering));
   return {
     name: 'feed',
@@ -24,7 +24,7 @@ export function createFeed(domains: readonly Domain[], { numbering, watch }: Fee
         ok: 200,
         summary: 'List events',
         description: DESCRIPTION,
-        additions: { listen: (listener) => watch.listen(listener) },
+        additions: { listen: (listener) => notifier.listen(listener) },
         document: `query listEvents($limit: Int = 20, $cursor: String, $topic: [EventTopic!], $kind: [EventKind!]) {
             events(first: $limit, after: $cursor, topics: $topic, kinds: $kind) {
               nodes { ...event } pageInfo { hasNextPage endCursor }

@@ -14,7 +14,7 @@ import type { Deadline } from '../database/deadline';
 import type { Nested } from '../database/reading/selection';
 import type { Visibility } from '../database/visibility';
 import { OperationRejection, ProblemError } from '../errors/errors';
-import { TooSlow } from '../events/event-queue';
+import { TooSlow } from '../events/hub';
 import { type AdmittedOperation, type AnalysedOperation, admit, analyseOperation } from './admission';
 import { visibilityOf } from './caller';
 import { type CoercedVariables, Context, type OperationRequest, type SentVariables } from './context';

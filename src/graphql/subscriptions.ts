@@ -3,7 +3,7 @@ import type { Session } from '../database/database';
 import { Deadline, Ended } from '../database/deadline';
 import type { Visibility } from '../database/visibility';
 import { ProblemError } from '../errors/errors';
-import { TooSlow } from '../events/event-queue';
+import { TooSlow } from '../events/hub';
 import { Loaders } from './context';
 import type { StabilityLevel } from './directives';
 import { type Outcome, type ResponseContext, rejectOperation } from './outcome';

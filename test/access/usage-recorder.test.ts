@@ -35,9 +35,9 @@ function breaking(): Database {
   return Object.assign(Object.create(database), { serviceSession });
 }
 
-function record({ every = 3_600_000, maxEntries = 1000 } = {}): UsageRecorder {
+function record({ maxEntries = 1000 } = {}): UsageRecorder {
   const onState = (error: unknown) => states.push(error === undefined ? 'saved again' : 'failed');
-  return new UsageRecorder(breaking(), { now: () => now, every, maxEntries, onState });
+  return new UsageRecorder(breaking(), { now: () => now, maxEntries, onState });
 }
 
 /** The requests of a caller on each of the last `days` days. A separate recorder reads them, as another process would. */
@@ -82,7 +82,8 @@ test('the recorder stops even if its last save fails', async () => {
 });
 
 test('usage is saved periodically, and when the recorder stops', async () => {
-  const recorder = record({ every: 20 });
+  const recorder = record();
+  recorder.start(20);
   recorder.count('periodic', 3, 0, 0);
   await until(async () => (await saved('periodic')) === 3);
   recorder.count('periodic', 1, 0, 0);

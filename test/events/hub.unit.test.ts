@@ -1,6 +1,5 @@
 import type { Change } from '../../src/database/database';
-import { TooSlow } from '../../src/events/event-queue';
-import { type ChangeEvent, Hub } from '../../src/events/hub';
+import { type ChangeEvent, Hub, TooSlow } from '../../src/events/hub';
 
 interface Toy {
   readonly id: bigint;

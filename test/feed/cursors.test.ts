@@ -1,6 +1,6 @@
 import { cleanPeriodically } from '../../src/database/cleaning';
 import { statement } from '../../src/database/statement';
-import { deleteOldEvents } from '../../src/events/retention';
+import { deleteOldEvents } from '../../src/feed/retention';
 import { fillShop, truncate } from '../helper/database';
 import { type Gateway, makeAdminKey, startGateway } from '../helper/gateway';
 import { until } from '../helper/until';

@@ -1,7 +1,7 @@
 import type { Session } from '../../src/database/database';
 import { Deadline, UNWANTED } from '../../src/database/deadline';
 import { ALL_ROWS } from '../../src/database/visibility';
-import { TooSlow } from '../../src/events/event-queue';
+import { TooSlow } from '../../src/events/hub';
 import { type EventReads, EventResults } from '../../src/graphql/subscriptions';
 
 const EVENT = {};

@@ -1,7 +1,7 @@
 import { Query, type QueryConfig, type ResultBuilder } from 'pg';
 import { callInBatch } from '../batch';
 import { type PoolLoad, type Requester, SERVICE } from '../database';
-import { Deadline } from '../deadline';
+import { Deadline, settled } from '../deadline';
 import type { BoundStatement, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../engine';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../fair-semaphore';
 import { PrismaClient } from '../generated/client';
@@ -9,7 +9,6 @@ import type { PoolBounds } from '../postgres/bounded-pool';
 import { TAKES_WRITES } from '../postgres/postgres-engine';
 import { exactDate } from '../postgres/prepared-query';
 import { adapterOn, PrismaClientPool } from '../postgres/prisma-client-pool';
-import { settled } from '../settled';
 import type { DatabaseThread } from './database-thread';
 import { type Done, EmbeddedTransaction, type Flight } from './embedded-transaction';
 import { clear, drop, MAX_IN_FLIGHT, mark } from './session-protocol';

@@ -1,14 +1,13 @@
 import type { QueryConfig, ResultBuilder } from 'pg';
 import { callInBatch } from '../batch';
 import type { Statement } from '../database';
-import type { Deadline } from '../deadline';
+import { type Deadline, settled } from '../deadline';
 import type { OpenTransaction, TransactionEnd } from '../engine';
 import type { Prisma } from '../generated/client';
 import { exactDate } from '../postgres/prepared-query';
 import type { PrismaClientPool, ReusablePrismaClient } from '../postgres/prisma-client-pool';
 import type { EventRow } from '../recorded-write';
 import { BEGIN } from '../session-settings';
-import { settled } from '../settled';
 import { statement } from '../statement';
 import type { PortStream } from './port-stream';
 

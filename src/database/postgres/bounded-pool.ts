@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Requester, SERVICE } from '../database';
 import { Deadline } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
-import { cancelAtDeadline, noteReadOnly } from './cancel-at-deadline';
-import { onServerError, setUp } from './connection-settings';
+import type { CancelRequests } from './cancel-request';
+import { connectionOf, onServerError, setUp } from './connection-settings';
 import type { PostgresServer } from './postgres-server';
 
 export interface PoolBounds {
@@ -20,6 +21,16 @@ export interface PoolBounds {
 
 /** PostgreSQL documentation, appendix A: feature_not_supported (of a plan whose result has changed), and a lost statement. */
 const STALE = ['0A000', '26000'];
+
+/** The delay before a cancel request is repeated, and the time limit for closing a connection, in milliseconds. */
+const PATIENCE_MS = 1_000;
+const ATTEMPTS = 2;
+
+/** PostgreSQL documentation, appendix A: read_only_sql_transaction. */
+const READ_ONLY = '25006';
+
+/** The connections on which a write has failed because the server is read-only. */
+const readOnly = new WeakSet<ClientBase>();
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: () => void) => void;
 
@@ -124,4 +135,45 @@ export class BoundedPool extends Pool {
       else enter(entered);
     });
   }
+}
+
+/**
+ * Watches a new connection. If a write fails because the server is read-only, {@link cancelAtDeadline} closes the
+ * connection on release.
+ */
+function noteReadOnly(client: ClientBase): void {
+  onServerError(client, (code) => {
+    if (code === READ_ONLY) readOnly.add(client);
+  });
+}
+
+/**
+ * Cancels the statement on a checked-out connection at the deadline. The connection is then closed on release, since a late
+ * cancel request could cancel the next statement on it. If the server ignores the cancel requests, the connection is
+ * destroyed.
+ * @param leave called when the connection is released. After a cancellation it is called when the connection is closed, so
+ * that the server never has more connections than the pool.
+ */
+function cancelAtDeadline(client: PoolClient, deadline: Deadline, requests: CancelRequests, leave: Release): void {
+  const { release } = client;
+  let isCancelled = false;
+  let isReleased = false;
+  const cancel = async () => {
+    isCancelled = true;
+    for (let attempt = 0; attempt < ATTEMPTS && !isReleased; attempt++) {
+      requests.send(client, () => !isReleased);
+      await sleep(PATIENCE_MS, undefined, { ref: false });
+    }
+    if (!isReleased) connectionOf(client).stream.destroy();
+  };
+  const stop = deadline.onEnd(() => void cancel());
+  client.release = (error) => {
+    stop();
+    isReleased = true;
+    release(error || isCancelled || readOnly.has(client));
+    const { stream } = connectionOf(client);
+    if (!isCancelled || stream.closed) return leave();
+    stream.once('close', leave);
+    setTimeout(() => stream.destroy(), PATIENCE_MS).unref();
+  };
 }

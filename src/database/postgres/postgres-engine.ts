@@ -1,13 +1,13 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from 'pg';
 import type { PoolLoad, Requester, Statement } from '../database';
+import { settled } from '../deadline';
 import type { BoundStatement, Engine, OpenTransaction, TransactionEnd } from '../engine';
 import { failureOf } from '../failures';
 import { connectionsOfOneCaller } from '../fair-semaphore';
 import { PrismaClient } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
 import { retrying } from '../retries';
-import { settled } from '../settled';
 import { UNNAMED } from '../statement';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
 import { openProbe, settingsFor } from './connection-settings';

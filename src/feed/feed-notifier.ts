@@ -1,4 +1,4 @@
-import type { EventNumbering } from './numbering';
+import type { EventNumbering } from './event-numbering';
 
 /** How often new events are looked for while somebody listens, in milliseconds. Announcements may be lost. */
 const POLL_MS = 1_000;
@@ -6,7 +6,7 @@ const POLL_MS = 1_000;
 const PACE_MS = 100;
 
 /** Tells listeners in this process when events of the change feed have got positions. Does nothing without listeners. */
-export class FeedWatch {
+export class FeedNotifier {
   private readonly listeners = new Set<() => void>();
   private polling: NodeJS.Timeout | undefined;
   private announced: NodeJS.Timeout | undefined;

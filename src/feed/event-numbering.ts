@@ -40,23 +40,23 @@ export class EventNumbering {
   /** Starts when `running` has ended. */
   private next: Promise<void> | undefined;
 
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly database: Database,
-    everyMs = IDLE_MS,
-  ) {
+  constructor(private readonly database: Database) {}
+
+  /** Looks for new events regularly, until {@link stop}. */
+  start(everyMs = IDLE_MS): void {
     // A failure is reported to the readers that need the positions.
     this.timer = setInterval(() => this.run().catch(() => undefined), everyMs).unref();
   }
 
   /** Numbers all events that were committed before the call, by this or another instance. Calls at the same time share their work. */
   run(): Promise<void> {
-    if (!this.running) return this.next ?? this.start();
+    if (!this.running) return this.next ?? this.begin();
     // The transaction that is running may have looked for events before this call.
     this.next ??= this.running.then(
-      () => this.start(),
-      () => this.start(),
+      () => this.begin(),
+      () => this.begin(),
     );
     return this.next;
   }
@@ -67,7 +67,7 @@ export class EventNumbering {
     await this.running?.catch(() => undefined);
   }
 
-  private start(): Promise<void> {
+  private begin(): Promise<void> {
     this.next = undefined;
     const started = this.numberAll().finally(() => {
       if (this.running === started) this.running = undefined;

@@ -2,7 +2,7 @@ import type { Session } from '../database/database';
 import { statement } from '../database/statement';
 import { UNOWNED_ROWS, type Visibility } from '../database/visibility';
 import { type Place, placeAfter } from './event-cursor';
-import type { EventNumbering } from './numbering';
+import type { EventNumbering } from './event-numbering';
 
 /** An event of the change feed. */
 export interface StoredEvent {

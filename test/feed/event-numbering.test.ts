@@ -3,8 +3,8 @@ import { cleanPeriodically } from '../../src/database/cleaning';
 import type { Database } from '../../src/database/database';
 import { openDatabase } from '../../src/database/open';
 import { statement } from '../../src/database/statement';
-import { EventNumbering } from '../../src/events/numbering';
-import { deleteOldEvents } from '../../src/events/retention';
+import { EventNumbering } from '../../src/feed/event-numbering';
+import { deleteOldEvents } from '../../src/feed/retention';
 import { createDatabase, TEST_DATABASE_URL, truncate } from '../helper/database';
 import { until } from '../helper/until';
 
@@ -65,7 +65,8 @@ describe('positions', () => {
   });
 
   test('are given by themselves, when nobody reads', async () => {
-    const numbering = new EventNumbering(database, 10);
+    const numbering = new EventNumbering(database);
+    numbering.start(10);
     await commit('a');
     await until(async () => (await numbered()).length === 1);
     await numbering.stop();
