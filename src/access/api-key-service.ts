@@ -12,7 +12,7 @@ import { checkInput, rulesOf } from '../graphql/bounds';
 import type { Scope } from '../graphql/caller';
 import { Connection, DEFAULT_PAGE } from '../graphql/connection';
 import type { Account, StoredKey } from './account';
-import type { KeyCache } from './key-cache';
+import type { KeyAuthenticator } from './key-authenticator';
 import { formatKey, hasEnded, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
 import { ApiKeyUpdate, NewApiKey } from './types';
 
@@ -43,7 +43,7 @@ export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 export class ApiKeyService {
   /** @param now milliseconds since the Unix epoch. */
   constructor(
-    private readonly cache: KeyCache,
+    private readonly authenticator: Pick<KeyAuthenticator, 'forget'>,
     private readonly now: () => number,
   ) {}
 
@@ -80,7 +80,7 @@ export class ApiKeyService {
       await record(tx, 'UPDATED', id);
       return tx.prisma.apiKey.update({ where: { id }, data, ...READ });
     });
-    this.cache.forget(id);
+    this.authenticator.forget(id);
     return storedKey(updated);
   }
 
@@ -121,7 +121,7 @@ export class ApiKeyService {
         ...READ,
       });
     });
-    this.cache.forget(id);
+    this.authenticator.forget(id);
     return { apiKey: storedKey(apiKey), secret: formatKey({ id, secret }) };
   }
 
@@ -141,7 +141,7 @@ export class ApiKeyService {
       await record(tx, 'REVOKED', id);
       return tx.prisma.apiKey.update({ where: { id }, data, ...READ });
     });
-    this.cache.forget(id);
+    this.authenticator.forget(id);
     return storedKey(revoked);
   }
 

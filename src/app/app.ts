@@ -3,8 +3,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { anonymousCaller } from '../access/account';
 import { ApiKeyService, ensureAdminKey } from '../access/api-key-service';
-import { Credentials } from '../access/credentials';
-import { KeyCache } from '../access/key-cache';
+import { KeyAuthenticator } from '../access/key-authenticator';
+import { TokenAuthenticator } from '../access/token-authenticator';
 import { Tokens } from '../access/tokens';
 import { UsageRecorder } from '../access/usage';
 import { UsageService } from '../access/usage-service';
@@ -30,7 +30,7 @@ import { AccessLog } from '../http/access-log';
 import { Drain } from '../http/drain';
 import { ErrorLog } from '../http/error-log';
 import { FailureLog } from '../http/failure-log';
-import type { Keys } from '../http/identification';
+import type { Authenticator } from '../http/identification';
 import { LiveOperations } from '../http/live/live-operations';
 import { createLogger } from '../http/logger';
 import { type Exposition, Metrics } from '../http/metrics';
@@ -111,9 +111,9 @@ async function compose(
   const usage = openUsage(database, logger, now, opened);
   const limits = await openLimiter(config, logger, now, usage.recorder.count, opened);
   const lookUps = new LookUps(limits);
-  const keyCache = openKeys(config, database, lookUps, logger, now, opened);
-  const keys = await withTokens(config, keyCache, lookUps, limits, logger, now, opened);
-  const apiKeys = new ApiKeyService(keyCache, now);
+  const keyAuthenticator = openKeys(config, database, lookUps, logger, now, opened);
+  const authenticator = await withTokens(config, keyAuthenticator, lookUps, limits, logger, now, opened);
+  const apiKeys = new ApiKeyService(keyAuthenticator, now);
   const numbering = new EventNumbering(database);
   numbering.start();
   const notifier = new FeedNotifier(numbering);
@@ -139,7 +139,7 @@ async function compose(
   const live = new LiveOperations({
     executor,
     documents,
-    keys,
+    authenticator,
     lookUpMs: config.REQUEST_TIMEOUT_MS,
     maxPerCaller: config.MAX_SUBSCRIPTIONS_PER_CALLER,
   });
@@ -152,7 +152,7 @@ async function compose(
     now,
     logger,
     database,
-    keys,
+    authenticator,
     anonymousCaller: (address) => anonymousCaller(address, config.ANONYMOUS_ACCESS),
     onUnreadableAddress: unreadableAddresses(logger, opened),
     limits,
@@ -296,7 +296,7 @@ function openUsage(database: Database, logger: FastifyBaseLogger, now: () => num
 /** Maximum length of an unreadable address in the log. */
 const MAX_SHOWN_ADDRESS = 100;
 
-/** Opens the cache of API keys. It reports look-ups that fail. */
+/** Opens the authenticator of API keys. It reports look-ups that fail. */
 function openKeys(
   config: Config,
   database: Database,
@@ -304,10 +304,10 @@ function openKeys(
   logger: FastifyBaseLogger,
   now: () => number,
   opened: Opened,
-): KeyCache {
+): KeyAuthenticator {
   const failures = new FailureLog(logger, 'API keys could not be looked up');
   opened.push(() => failures.close());
-  return new KeyCache(database, {
+  return new KeyAuthenticator(database, {
     now,
     lookUpMs: config.REQUEST_TIMEOUT_MS,
     lookUps,
@@ -327,13 +327,13 @@ function unreadableAddresses(logger: FastifyBaseLogger, opened: Opened): (addres
 /** With `JWT_ISSUER`, the tokens of end users are accepted beside keys. */
 async function withTokens(
   config: Config,
-  keys: Keys,
+  keys: Authenticator,
   lookUps: LookUps,
   limits: Limiter,
   logger: FastifyBaseLogger,
   now: () => number,
   opened: Opened,
-): Promise<Keys> {
+): Promise<Authenticator> {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
   if (issuer === undefined || audience === undefined) return keys;
   const failures = new FailureLog(logger, "The signing keys of the tokens' issuer could not be read");
@@ -348,7 +348,7 @@ async function withTokens(
     now,
     onFailure: (error) => failures.add(error),
   });
-  return new Credentials(keys, tokens, lookUps, limits, now);
+  return new TokenAuthenticator(keys, tokens, lookUps, limits, now);
 }
 
 /** The fraction of each quota that an instance grants while Redis is unreachable. Its workers share this fraction. */

@@ -8,7 +8,7 @@ import { discard, replaceResponse } from './replace-response';
  * every response, including errors, preflights and pages.
  */
 export const chargeRequests: onSendHookHandler<unknown> = (request, reply, payload, done) => {
-  if (request.meter.isCharged) return done(null, payload);
+  if (request.meter.isSettled) return done(null, payload);
   const charged = chargeOrPeek(request, reply);
   if (!(charged instanceof Promise)) return done(null, payloadOr429(request, reply, payload, charged));
   charged.then((limitStatus) => {

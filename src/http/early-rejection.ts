@@ -25,7 +25,7 @@ export function rejectEarly(requests: RequestsInProgress, limits: Limiter): onRe
       }
       done(rejection);
     };
-    const ban = isSubjectToBans(request) ? limits.rejectBanned(request.caller) : undefined;
+    const ban = isSubjectToBans(request) ? limits.recordKnownBan(request.caller) : undefined;
     if (ban instanceof Promise) ban.then(continueWith, done);
     else continueWith(ban);
   };
@@ -44,7 +44,7 @@ function isSubjectToBans(request: FastifyRequest): boolean {
 
 function sendBan(request: FastifyRequest, reply: FastifyReply, ban: LimitStatus, requests: RequestsInProgress): void {
   requests.stopCounting(request.slot);
-  request.meter.reject(ban);
+  request.meter.settle(ban);
   sendProblem(request, reply, limitProblem(ban) as Problem);
 }
 

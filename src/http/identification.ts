@@ -36,7 +36,7 @@ export interface KeySource {
 }
 
 /** Finds callers by their keys or tokens. */
-export interface Keys {
+export interface Authenticator {
   /**
    * Finds the caller with this key or token. Returns no promise if the result is cached.
    * @throws ProblemError `RATE_LIMITED` (too many look-ups) or `SERVICE_UNAVAILABLE`, if the key or token was not checked.
@@ -45,7 +45,7 @@ export interface Keys {
 }
 
 export interface Identification {
-  readonly keys: Keys;
+  readonly authenticator: Authenticator;
   readonly limits: Limiter;
   /** Counts the requests whose keys are being looked up. */
   readonly requests: RequestsInProgress;
@@ -72,7 +72,7 @@ export function meterOfNobody(limits: Limiter): Meter {
 
 /** Sets the caller and the meter of a request. */
 export function identifyCallers(options: Identification): onRequestHookHandler {
-  const { keys, limits, requests, anonymousCaller, onUnreadableAddress } = options;
+  const { authenticator, limits, requests, anonymousCaller, onUnreadableAddress } = options;
   const anonymous = ({ ip }: FastifyRequest) => {
     const address = subjectOfAddress(ip);
     if (address === UNKNOWN && ip !== undefined) onUnreadableAddress(ip);
@@ -82,16 +82,21 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
     request.caller = caller;
     request.meter = new Meter(limits, caller);
   };
-  const authenticate = (request: FastifyRequest, key: string): ReturnType<Keys['authenticate']> => {
+  const authenticate = (request: FastifyRequest, key: string): ReturnType<Authenticator['authenticate']> => {
     const { deadline, slot, ip, raw } = request;
     const beforeLookUp = (callerId: string) => requests.countDuringLookUp(slot, { id: callerId });
     try {
-      return keys.authenticate(key, { address: subjectOfAddress(ip), deadline, socket: raw.socket, beforeLookUp });
+      return authenticator.authenticate(key, {
+        address: subjectOfAddress(ip),
+        deadline,
+        socket: raw.socket,
+        beforeLookUp,
+      });
     } catch (error) {
       return Promise.reject(error);
     }
   };
-  const identifyByKey = async (request: FastifyRequest, authenticated: ReturnType<Keys['authenticate']>) => {
+  const identifyByKey = async (request: FastifyRequest, authenticated: ReturnType<Authenticator['authenticate']>) => {
     const result = await authenticated;
     if (!(result instanceof KeyRejection)) return identify(request, result);
     identify(request, anonymous(request));

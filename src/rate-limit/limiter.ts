@@ -113,11 +113,11 @@ export class Limiter {
   }
 
   /**
-   * Rejects a request of a caller that this instance knows to be banned. Redis is asked at most once in {@link RECHECK_MS}
+   * Records a rejected request, if this instance knows the caller to be banned. Redis is asked at most once in {@link RECHECK_MS}
    * milliseconds for each of these callers.
    * @returns the status with the verdict `banned`; `undefined` if no ban is known.
    */
-  rejectBanned(subject: Subject): LimitStatus | undefined | Promise<LimitStatus | undefined> {
+  recordKnownBan(subject: Subject): LimitStatus | undefined | Promise<LimitStatus | undefined> {
     const { redis } = this.options;
     if (!redis || this.state === 'fallback') {
       if (!this.memory.isBanned(subject.id)) return undefined;

@@ -50,13 +50,13 @@ export class Meter {
     return this.chargedStatus;
   }
 
-  /** Ends the request with this status. Called if its caller is known to be banned. */
-  reject(status: LimitStatus): void {
+  /** Settles the charge with this status, without charging. Called if the caller is known to be banned. */
+  settle(status: LimitStatus): void {
     this.chargedStatus = this.remember(status);
   }
 
-  /** Whether the request is charged, or has been found to cost nothing. */
-  get isCharged(): boolean {
+  /** Whether the request is charged, waived, or rejected because of a ban; false while a charge is in progress. */
+  get isSettled(): boolean {
     return this.chargedStatus !== undefined && !(this.chargedStatus instanceof Promise);
   }
 

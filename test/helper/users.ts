@@ -1,9 +1,13 @@
-import { KeyCache } from '../../src/access/key-cache';
+import { KeyAuthenticator } from '../../src/access/key-authenticator';
 
 /** Lets the key `user ada READ` stand for the token of the user `ada` with the scope READ. */
 export function asUsers(): void {
-  const { authenticate } = KeyCache.prototype;
-  jest.spyOn(KeyCache.prototype, 'authenticate').mockImplementation(function (this: KeyCache, key, origin) {
+  const { authenticate } = KeyAuthenticator.prototype;
+  jest.spyOn(KeyAuthenticator.prototype, 'authenticate').mockImplementation(function (
+    this: KeyAuthenticator,
+    key,
+    origin,
+  ) {
     const [kind, user, scope] = key.split(' ');
     if (kind !== 'user' || !user) return authenticate.call(this, key, origin);
     const scopes = new Set(scope === 'WRITE' ? (['READ', 'WRITE'] as const) : (['READ'] as const));

@@ -185,7 +185,7 @@ describe('a ban that Redis has reported', () => {
   test('is remembered, so that Redis is not asked again', async () => {
     const { requests } = redis;
     for (let i = 0; i < 50; i++) {
-      const status = await limiter.rejectBanned(subject);
+      const status = await limiter.recordKnownBan(subject);
       expect(status?.verdict).toBe('banned');
       expect(status?.retryAfterMs).toBeGreaterThan(55_000);
     }
@@ -197,7 +197,7 @@ describe('a ban that Redis has reported', () => {
     const now = performance.now();
     jest.spyOn(performance, 'now').mockReturnValue(now + 5_001);
     const { requests } = redis;
-    const statuses = await Promise.all(Array.from({ length: 20 }, async () => limiter.rejectBanned(subject)));
+    const statuses = await Promise.all(Array.from({ length: 20 }, async () => limiter.recordKnownBan(subject)));
     expect(new Set(statuses.map((status) => status?.verdict))).toEqual(new Set(['banned']));
     expect(redis.requests).toBe(requests + 1);
   });
@@ -205,15 +205,15 @@ describe('a ban that Redis has reported', () => {
   test('ends within 5 s if another instance lifts it, and at once if this instance does', async () => {
     const { id } = subject;
     await redis.liftBan(id);
-    expect((await limiter.rejectBanned(subject))?.verdict).toBe('banned');
+    expect((await limiter.recordKnownBan(subject))?.verdict).toBe('banned');
     const now = performance.now();
     jest.spyOn(performance, 'now').mockReturnValue(now + 5_001);
-    expect(await limiter.rejectBanned(subject)).toBeUndefined();
-    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
     await takeTimes(BANS.banAfter);
-    expect((await limiter.rejectBanned(subject))?.verdict).toBe('banned');
+    expect((await limiter.recordKnownBan(subject))?.verdict).toBe('banned');
     await limiter.liftBan(id);
-    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
   });
 
   test('ends in time if the clock is set back by an hour', async () => {
@@ -221,17 +221,17 @@ describe('a ban that Redis has reported', () => {
     // Redis has its own clock: 30 s of the ban are left.
     const ban = { verdict: 'banned', bannedUntil: Date.now() + 30_000, retryAfterMs: 30_000 } as const;
     jest.spyOn(redis, 'take').mockResolvedValue({ ...(await redis.peek(subject)), ...ban });
-    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
     await take();
-    expect(await limiter.rejectBanned(subject)).toMatchObject(ban);
+    expect(await limiter.recordKnownBan(subject)).toMatchObject(ban);
     clock.mockReturnValue(ban.bannedUntil);
-    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
   });
 
   test('is over when its time has passed', async () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now + 1000 * BANS.banMaxSeconds + 1);
-    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
   });
 });
 
@@ -239,6 +239,6 @@ test('a caller that is not banned is not rejected', async () => {
   for (const redis of [undefined, new RedisStub()]) {
     open(redis);
     await take();
-    expect(await limiter.rejectBanned(subject)).toBeUndefined();
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
   }
 });

@@ -8,12 +8,12 @@ import { rejectDocument, rejectOperation } from '../../graphql/outcome';
 import { type LiveResult, RunningSubscription, type StartLive } from '../../graphql/subscriptions';
 import { malformed, normalizeParameters } from '../graphql-parameters';
 import { HeldByCaller, type Holder } from '../held-by-caller';
-import { KeyRejection, type Keys } from '../identification';
+import { type Authenticator, KeyRejection } from '../identification';
 
 interface LiveOptions {
   readonly executor: Executor;
   readonly documents: Documents;
-  readonly keys: Keys;
+  readonly authenticator: Authenticator;
   /** Time limit of a look-up of a key, in milliseconds. */
   readonly lookUpMs: number;
   /**
@@ -29,7 +29,7 @@ export interface Credential {
   readonly address: string;
 }
 
-/** Interval between checks of the keys of running subscriptions, in milliseconds. The key cache answers most checks. */
+/** Interval between checks of the keys of running subscriptions, in milliseconds. Most of these look-ups are cached. */
 const POLL_MS = 1000;
 
 /**
@@ -142,10 +142,10 @@ export class LiveOperations {
    * subscriptions hold back their events.
    */
   private async check(key: string, address: string, subscriptions: readonly RunningSubscription[]): Promise<void> {
-    const { keys, lookUpMs } = this.options;
+    const { authenticator, lookUpMs } = this.options;
     let rejection: KeyRejection | undefined;
     try {
-      let caller = keys.authenticate(key, { address, deadline: new Deadline(lookUpMs) });
+      let caller = authenticator.authenticate(key, { address, deadline: new Deadline(lookUpMs) });
       if (caller instanceof Promise) {
         for (const each of subscriptions) each.pause();
         caller = await caller;

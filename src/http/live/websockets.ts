@@ -20,7 +20,7 @@ import { PLANS } from '../../rate-limit/plans';
 import { rateLimitHeaders } from '../../rate-limit/rate-limit-headers';
 import { type AccessLog, isBanned } from '../access-log';
 import { CONSTANT_HEADERS } from '../common-headers';
-import { KeyRejection, type Keys, presentedKey, rejectKey } from '../identification';
+import { type Authenticator, KeyRejection, presentedKey, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
 import type { CreateGraphQLRequest, IncomingRequest } from '../operation-request';
 import type { RequestsInProgress } from '../requests-in-progress';
@@ -60,7 +60,7 @@ const MAX_CALLERS = 10_000;
 const TOO_OFTEN = `More than ${MESSAGES_PER_SECOND} messages, or ${(MESSAGES_PER_SECOND * MESSAGE_BYTES) / 1024} KiB, a second`;
 
 interface WebSocketsOptions {
-  readonly keys: Keys;
+  readonly authenticator: Authenticator;
   readonly limits: Limiter;
   readonly live: LiveOperations;
   readonly requests: RequestsInProgress;
@@ -251,13 +251,13 @@ export class WebSockets {
    * that are banned or have used up their quota are connected too: their operations get errors that say so.
    */
   private async authenticate(connection: WebSocketConnection, params: Params = {}): Promise<boolean> {
-    const { keys, limits, logger } = this.options;
+    const { authenticator, limits, logger } = this.options;
     const key = keyIn(params);
     if (key === undefined)
       return connection.identity.key !== undefined || this.identify(connection, connection.identity.caller, undefined);
     let caller: Caller | KeyRejection;
     try {
-      caller = await keys.authenticate(key, { address: connection.address.id, deadline: connection.deadline });
+      caller = await authenticator.authenticate(key, { address: connection.address.id, deadline: connection.deadline });
     } catch (error) {
       const { message, internal } = problemOf(error);
       if (internal) logger.error(error);
@@ -314,14 +314,14 @@ export class WebSockets {
     try {
       if (!rejection) {
         caller = await this.currentCaller(connection, startDeadline);
-        ban = await limits.rejectBanned(caller);
+        ban = await limits.recordKnownBan(caller);
         problem = ban && limitError(ban);
       }
     } catch (error) {
       problem = error;
     }
     const meter = new Meter(limits, caller);
-    if (ban) meter.reject(ban);
+    if (ban) meter.settle(ban);
     const incoming: IncomingRequest = { id: randomUUID(), caller, meter, deadline: startDeadline };
     const operationRequest = createGraphQLRequest(incoming);
     let result: LiveResult;
@@ -374,9 +374,9 @@ export class WebSockets {
     { identity: { key, caller }, webSocket, address }: WebSocketConnection,
     deadline: Deadline,
   ): Promise<Caller> {
-    const { keys } = this.options;
+    const { authenticator } = this.options;
     if (key === undefined) return caller;
-    const current = await keys.authenticate(key, { address: address.id, deadline });
+    const current = await authenticator.authenticate(key, { address: address.id, deadline });
     if (!(current instanceof KeyRejection)) return current;
     webSocket.close(CloseCode.Forbidden, current.reason);
     throw new ProblemError('UNAUTHENTICATED', current.reason);

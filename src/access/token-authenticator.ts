@@ -1,17 +1,20 @@
 import type { Caller } from '../graphql/caller';
-import { KeyRejection, type KeySource, type Keys } from '../http/identification';
+import { type Authenticator, KeyRejection, type KeySource } from '../http/identification';
 import type { Limiter } from '../rate-limit/limiter';
 import type { LookUps } from '../rate-limit/look-ups';
 import { PLANS } from '../rate-limit/plans';
 import { isToken, type Tokens, type User } from './tokens';
 
-/** Finds callers by API keys, and by the tokens of an identity provider. The form of a credential tells them apart. */
-export class Credentials implements Keys {
+/**
+ * Finds callers by the tokens of an identity provider, if `JWT_ISSUER` is set. All other credentials go to the authenticator of
+ * API keys.
+ */
+export class TokenAuthenticator implements Authenticator {
   /** The last user of each connection. If the client sends the same token again, the token is not hashed. */
   private readonly latest = new WeakMap<object, { readonly token: string; readonly user: User }>();
 
   constructor(
-    private readonly keys: Keys,
+    private readonly keys: Authenticator,
     private readonly tokens: Tokens,
     private readonly lookUps: LookUps,
     private readonly limits: Limiter,

@@ -4,7 +4,7 @@ import { Deadline, Ended } from '../database/deadline';
 import { failureOf } from '../database/failures';
 import { statement } from '../database/statement';
 import { ProblemError } from '../errors/errors';
-import { KeyRejection, type KeySource, type Keys } from '../http/identification';
+import { type Authenticator, KeyRejection, type KeySource } from '../http/identification';
 import type { LookUps } from '../rate-limit/look-ups';
 import { type Account, keyCaller, type StoredKey } from './account';
 import { hasEnded, isSame, parseKey, type StoredSecrets, validUntil } from './key-format';
@@ -74,7 +74,7 @@ interface Waiting {
   clients: number;
 }
 
-interface KeyCacheOptions {
+interface KeyAuthenticatorOptions {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Time limit of a look-up, in milliseconds. */
@@ -85,10 +85,10 @@ interface KeyCacheOptions {
 }
 
 /**
- * Finds callers by their API keys, with a cache. The entry of a key stays in memory when it is outdated, so a key that was
+ * Finds callers by their API keys, and records when a key is used. Look-ups are cached, and those of unknown keys limited. The entry of a key stays in memory when it is outdated, so a key that was
  * valid before is known: it is looked up again as its own caller, without the limits for unknown keys.
  */
-export class KeyCache implements Keys {
+export class KeyAuthenticator implements Authenticator {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
   /** The ids without a key. They are kept apart, so that invented ids do not evict keys. */
   private readonly missing = new LRUCache<string, Entry>({ max: MAX_KEYS });
@@ -103,7 +103,7 @@ export class KeyCache implements Keys {
 
   constructor(
     private readonly database: Database,
-    private readonly options: KeyCacheOptions,
+    private readonly options: KeyAuthenticatorOptions,
   ) {}
 
   /**
