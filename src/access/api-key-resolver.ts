@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, Extensions, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Session } from '../database/database';
 import { badInput } from '../errors/errors';
-import { notOfForm } from '../errors/inputs';
+import { notOfForm } from '../errors/input-checks';
 import { requireScope } from '../graphql/admission';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';

@@ -5,7 +5,7 @@ import { Scope as KeyScope } from '../database/generated/enums';
 import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { badInput, ProblemError, unknownReference } from '../errors/errors';
-import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
+import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/input-checks';
 import type { AdminTopic } from '../events/topics';
 import { requireScope } from '../graphql/admission';
 import { checkInput, rulesOf } from '../graphql/bounds';

@@ -1,6 +1,6 @@
 import type { Session } from '../database/database';
 import { statement } from '../database/statement';
-import { Checks, MAX_INT32, PAGE_SIZE, type Rule } from '../errors/inputs';
+import { Checks, MAX_INT32, PAGE_SIZE, type Rule } from '../errors/input-checks';
 import type { Context } from '../graphql/context';
 import { DAY_MS } from '../rate-limit/plans';
 import { dayOf, KEPT_DAYS, type Usage, type UsageRecorder } from './usage';

@@ -1,5 +1,4 @@
 import { GraphQLError } from 'graphql';
-import type { Session, Transaction } from '../database/database';
 import { Ended, OutcomeUnknown } from '../database/deadline';
 import { type Failure, failureOf, violatedForeignKey } from '../database/failures';
 import { ERRORS, type ErrorCode, isErrorCode } from './codes';
@@ -201,35 +200,6 @@ export async function convertForeignKeys<T>(
   } catch (error) {
     throw errors[violatedForeignKey(error) ?? '']?.() ?? error;
   }
-}
-
-/**
- * The condition of a change.
- * @param current the resource, whose row is locked; `null` if the resource does not exist.
- * @param session the transaction of the change.
- * @returns the header or argument whose condition the resource does not meet; `undefined` if it meets all conditions.
- */
-export type Precondition = (current: object | null, session: Session) => UnmetCondition | Promise<UnmetCondition>;
-
-type UnmetCondition = 'If-Match' | 'If-None-Match' | 'ifVersion' | undefined;
-
-/**
- * Checks the condition of a change, inside the transaction of the change. The calling function must first check that the
- * resource exists and the input is valid, since these errors take precedence (RFC 9110, section 13.2.1).
- * @param read reads the resource, whose row is locked.
- * @param what the resource: `Pet 7`.
- * @throws ProblemError `PRECONDITION_FAILED`.
- */
-export async function requireUnchanged(
-  transaction: Transaction,
-  precondition: Precondition | undefined,
-  what: string,
-  read: () => object | null | Promise<object | null>,
-): Promise<void> {
-  const failed = await precondition?.(await read(), transaction);
-  if (failed === 'If-None-Match')
-    throw new ProblemError('PRECONDITION_FAILED', `${what} exists, and matches If-None-Match.`);
-  if (failed) throw new ProblemError('PRECONDITION_FAILED', `${what} does not match ${failed}. Read it again.`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { selectByIds } from '../database/reading/select';
 import type { Table } from '../database/reading/table';
-import { Checks, PAGE_SIZE } from '../errors/inputs';
+import { Checks, PAGE_SIZE } from '../errors/input-checks';
 import { isAdminTopic, kindsOf, type Topics } from '../events/topics';
 import { requireScope } from '../graphql/admission';
 import type { Caller } from '../graphql/caller';

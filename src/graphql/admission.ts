@@ -1,5 +1,5 @@
 import { badInput, ProblemError } from '../errors/errors';
-import { variableErrors } from '../errors/inputs';
+import { variableErrors } from '../errors/input-checks';
 import { exceedsQuota } from '../rate-limit/rules';
 import type { Caller, Scope } from './caller';
 import type { CoercedVariables, OperationRequest, SentVariables } from './context';

@@ -1,7 +1,7 @@
 // The decorators need this import. The import in schema.ts is too late, since services load the input classes earlier.
 import 'reflect-metadata';
 import { Extensions } from 'type-graphql';
-import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/inputs';
+import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/input-checks';
 
 /**
  * Decorators that bound the values of a field. Input checks, `{bounds}` in the field's description, the estimated cost of

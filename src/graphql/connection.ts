@@ -6,7 +6,7 @@ import type { JsonText } from '../database/reading/json-text';
 import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select';
 import type { FieldSelection, PageQuery, PageSelection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
-import { Checks, MAX_FILTER_VALUES, PAGE_SIZE, SEARCH, tooLong } from '../errors/inputs';
+import { Checks, MAX_FILTER_VALUES, PAGE_SIZE, SEARCH, tooLong } from '../errors/input-checks';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;

@@ -8,7 +8,8 @@ import type {
   PageJsonSelection,
   RowJsonSelection,
 } from '../database/reading/selection';
-import { type Precondition, ProblemError, type ProblemSummary } from '../errors/errors';
+import { ProblemError, type ProblemSummary } from '../errors/errors';
+import type { Precondition } from '../errors/precondition';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 

@@ -16,7 +16,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { ProblemError } from '../errors/errors';
-import type { Rule } from '../errors/inputs';
+import type { Rule } from '../errors/input-checks';
 import { MAX_PAGE } from './connection';
 import { type CoercedVariables, NO_VARIABLES } from './context';
 import { listSizeOf, WEIGHTS, weightOf } from './cost-directives';

@@ -15,7 +15,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Requester } from '../database/database';
 import type { Fault } from '../errors/errors';
-import { argumentPath } from '../errors/inputs';
+import { argumentPath } from '../errors/input-checks';
 import { limitError } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';

@@ -1,6 +1,6 @@
 import type { GraphQLNamedType } from 'graphql';
 import { Extensions } from 'type-graphql';
-import type { Element } from '../errors/inputs';
+import type { Element } from '../errors/input-checks';
 
 /** Keywords of a field in the OpenAPI document, in addition to its type and its rule. */
 interface FieldKeywords {

@@ -27,7 +27,7 @@ import type {
   RowMember,
 } from '../database/reading/selection';
 import { idOrderOf, readWithRow, type Table } from '../database/reading/table';
-import type { OperationSource } from '../errors/inputs';
+import type { OperationSource } from '../errors/input-checks';
 import { isWritable } from './column-types';
 import { pageQuery } from './connection';
 import type { Leaf } from './context';

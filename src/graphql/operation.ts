@@ -30,7 +30,7 @@ import {
   placesOf,
   positionErrors,
   variablesWithoutNull,
-} from '../errors/inputs';
+} from '../errors/input-checks';
 import type { Scope } from './caller';
 import { type CoercedVariables, GRAPHQL_API, NO_VARIABLES, type SentVariables } from './context';
 import { type Estimate, FieldCosts } from './cost';

@@ -21,7 +21,7 @@ import {
 import { GraphQLDateTime } from 'graphql-scalars';
 import { Arg } from 'type-graphql';
 import type { Fault } from '../errors/errors';
-import { type Element, holderOf, integerRule, MAX_INT64, notOfForm } from '../errors/inputs';
+import { type Element, holderOf, integerRule, MAX_INT64, notOfForm } from '../errors/input-checks';
 
 const INT64 = integerRule(1, MAX_INT64);
 export const NOT_AN_ID: Fault = { message: INT64, rule: 'TYPE' };

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { Arg, Ctx, createUnionType, Field, ObjectType, Query, Resolver } from 'type-graphql';
 import { badInput, type Fault, OperationRejection, type ProblemError } from '../errors/errors';
-import { notOfForm, tooLong } from '../errors/inputs';
+import { notOfForm, tooLong } from '../errors/input-checks';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized, WEIGHTS, Weighs, weighText } from '../graphql/cost-directives';

@@ -1,5 +1,5 @@
 import { Field, InputType, Int } from 'type-graphql';
-import { MAX_FILTER_VALUES } from '../errors/inputs';
+import { MAX_FILTER_VALUES } from '../errors/input-checks';
 import { Count, NotNull, Quantity, SearchText, Text } from '../graphql/bounds';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { nullable, Stability } from '../graphql/directives';

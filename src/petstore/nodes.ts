@@ -4,7 +4,7 @@ import { selectByIds } from '../database/reading/select';
 import type { FieldSelection } from '../database/reading/selection';
 import { encodeNodeId, type Table } from '../database/reading/table';
 import { badInput, ProblemError } from '../errors/errors';
-import { MAX_INT64, tooLong } from '../errors/inputs';
+import { MAX_INT64, tooLong } from '../errors/input-checks';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';

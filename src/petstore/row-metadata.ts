@@ -4,7 +4,7 @@ import { selectByIds } from '../database/reading/select';
 import { type FieldSelection, NOTHING } from '../database/reading/selection';
 import { columnOrComputed, type Table } from '../database/reading/table';
 import { RecordedWrite, type RecordedWriteSql } from '../database/recorded-write';
-import type { Precondition } from '../errors/errors';
+import type { Precondition } from '../errors/precondition';
 import { nullable } from '../graphql/directives';
 import type { RowMetadata } from './model';
 

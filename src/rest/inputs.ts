@@ -17,7 +17,7 @@ import {
   valueFromAST,
 } from 'graphql';
 import type { Fault } from '../errors/errors';
-import { type OperationSource, outOfRange, placesOf, type Rule, ruleOf } from '../errors/inputs';
+import { type OperationSource, outOfRange, placesOf, type Rule, ruleOf } from '../errors/input-checks';
 import { type Method, methodAndPath, pathParameters, type RestRoute } from './rest-route';
 import { INT32, jsonHint, jsonReader, listHint, type Read, restNamesOf, SCALARS, textReader } from './scalar-formats';
 

@@ -15,7 +15,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { JsonText } from '../database/reading/json-text';
-import { ruleOf } from '../errors/inputs';
+import { ruleOf } from '../errors/input-checks';
 import type { Context } from '../graphql/context';
 import { hasOwnResolver } from '../graphql/declared-fields';
 import type { SelectedField, SelectedFields } from '../graphql/selected';

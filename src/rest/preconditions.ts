@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { badInput, type Precondition } from '../errors/errors';
+import { badInput } from '../errors/errors';
+import type { Precondition } from '../errors/precondition';
 import { Context, type OperationRequest } from '../graphql/context';
 import { etagOf, matchesAny, parseEntityTags } from './entity-tags';
 import type { PreparedRoute } from './prepared-route';

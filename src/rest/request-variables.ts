@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { coerceInputValue, type GraphQLInputType, getNamedType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
 import { badInput, type ErrorDetail, type Fault } from '../errors/errors';
-import { dependsOnPosition, faultsOf, MISSING, notOfForm, typeErrors } from '../errors/inputs';
+import { dependsOnPosition, faultsOf, MISSING, notOfForm, typeErrors } from '../errors/input-checks';
 import type { CoercedVariables } from '../graphql/context';
 import type { Body, Input } from './inputs';
 import type { PreparedRoute } from './prepared-route';

@@ -1,7 +1,7 @@
 import { type GraphQLEnumType, type GraphQLNamedType, getNamedType, isEnumType } from 'graphql';
 import { isLosslessNumber } from 'lossless-json';
 import type { OpenAPIV3 } from 'openapi-types';
-import { type Element, integerRule, MAX_INT32, MAX_INT64 } from '../errors/inputs';
+import { type Element, integerRule, MAX_INT32, MAX_INT64 } from '../errors/input-checks';
 
 /** How REST represents a GraphQL scalar. */
 interface Scalar {

@@ -1,6 +1,6 @@
 import { isInputObjectType } from 'graphql';
 import { contractDocument, contractSchema } from '../../src/app/contract';
-import { ruleOf } from '../../src/errors/inputs';
+import { ruleOf } from '../../src/errors/input-checks';
 import { checkInput, withBounds } from '../../src/graphql/bounds';
 import { NewToy, ToyUpdate, toyDomains } from '../toys/toys';
 

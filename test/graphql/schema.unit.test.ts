@@ -14,7 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { contractSchema, printedOpenApi, printedSchema } from '../../src/app/contract';
-import { ruleOf } from '../../src/errors/inputs';
+import { ruleOf } from '../../src/errors/input-checks';
 import { buildSchema as buildFromResolvers, type SchemaParts } from '../../src/graphql/schema';
 import { toyDomains } from '../toys/toys';
 

@@ -13,7 +13,7 @@ import {
 } from 'graphql-ws';
 import { Deadline } from '../../database/deadline';
 import type { ProblemError } from '../../errors/errors';
-import { isDeeper } from '../../errors/inputs';
+import { isDeeper } from '../../errors/input-checks';
 import { serialize } from '../../graphql/serialization';
 import { type LiveResult, RunningSubscription } from '../../graphql/subscriptions';
 import type { UnsentResponse } from '../unsent-responses';

@@ -6,16 +6,9 @@ import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow } from '../../database/row-locks';
-import {
-  badInput,
-  convertForeignKeys,
-  type Fault,
-  notFound,
-  type Precondition,
-  ProblemError,
-  requireUnchanged,
-} from '../../errors/errors';
-import { MAX_INT32 } from '../../errors/inputs';
+import { badInput, convertForeignKeys, type Fault, notFound, ProblemError } from '../../errors/errors';
+import { MAX_INT32 } from '../../errors/input-checks';
+import { type Precondition, requireUnchanged } from '../../errors/precondition';
 import { checkInput } from '../../graphql/bounds';
 import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { exceedsStock, PetstoreError } from '../errors';

@@ -7,13 +7,8 @@ import type { JsonText } from '../../database/reading/json-text';
 import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow } from '../../database/row-locks';
-import {
-  convertForeignKeys,
-  notFound,
-  type Precondition,
-  requireUnchanged,
-  unknownReference,
-} from '../../errors/errors';
+import { convertForeignKeys, notFound, unknownReference } from '../../errors/errors';
+import { type Precondition, requireUnchanged } from '../../errors/precondition';
 import { checkInput } from '../../graphql/bounds';
 import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
 import { PetstoreError } from '../errors';

@@ -10,7 +10,7 @@ import {
   isRequiredInputField,
 } from 'graphql';
 import { type Catalogue, rulesOf } from '../../errors/codes';
-import { type Element, ruleOf } from '../../errors/inputs';
+import { type Element, ruleOf } from '../../errors/input-checks';
 import { keywordsOfField, keywordsOfType } from '../../graphql/json-schema';
 import type { SelectedField } from '../../graphql/selected';
 import type { Body } from '../inputs';

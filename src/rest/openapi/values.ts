@@ -1,6 +1,6 @@
 import { getNullableType, isListType } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
-import { type Element, MAX_FILTER_VALUES, ruleOf } from '../../errors/inputs';
+import { type Element, MAX_FILTER_VALUES, ruleOf } from '../../errors/input-checks';
 import { SCALARS, scalarNameOf } from '../scalar-formats';
 
 export type Schema = OpenAPIV3.SchemaObject;
