@@ -58,7 +58,7 @@ const directive = require('../../dist/graphql/rate-limit-directive.js');
 const apollo = require('../../dist/graphql/apollo.js');
 const { serialize } = require('../../dist/graphql/serialization.js');
 const { AccessLog } = require('../../dist/http/access-log.js');
-const { KeyCache } = require('../../dist/access/key-cache.js');
+const { KeyAuthenticator } = require('../../dist/access/key-authenticator.js');
 const { MemoryStore } = require('../../dist/rate-limit/memory-store.js');
 
 const next = (_request, _reply, done) => done();
@@ -66,7 +66,7 @@ const next = (_request, _reply, done) => done();
 switchable('limiter', MemoryStore.prototype, 'take', repeated());
 switchable(
   'key lookup',
-  KeyCache.prototype,
+  KeyAuthenticator.prototype,
   'authenticate',
   repeated((found) => !(found instanceof Promise)),
 );

@@ -9,6 +9,7 @@ export interface Statement {
   readonly text: string;
 }
 
+/** A statement that writes, and how it is written together with others. */
 export interface WriteStatement extends Statement {
   /**
    * A statement that writes many rows, each as this statement would write one. Its parameters are arrays, with one value for
