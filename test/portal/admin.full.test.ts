@@ -68,6 +68,18 @@ describe('/admin', () => {
     expectNoComplaints(admin);
   });
 
+  browserTest('offers four periods for the callers with the most requests', async () => {
+    const { page } = await open();
+    const period = page.getByLabel('Period');
+    await period.waitFor();
+    expect(await period.getByRole('option').allTextContents()).toEqual([
+      'today',
+      'last 7 days',
+      'last 30 days',
+      'last 400 days',
+    ]);
+  });
+
   browserTest('creates a key and shows its secret once; changes, rotates and revokes the key', async () => {
     const admin = await open();
     const { page } = admin;
@@ -98,6 +110,12 @@ describe('/admin', () => {
     await keyNamed(page, 'Renamed').getByText('BUSINESS').waitFor();
 
     await page.getByRole('button', { name: 'Rotate Renamed' }).click();
+    expect(await field('The old secret still works for').getByRole('option').allTextContents()).toEqual([
+      '24 hours',
+      'one hour',
+      '7 days',
+      'no time: it has leaked',
+    ]);
     await field('The old secret still works for').selectOption('0');
     await dialog.getByRole('button', { name: 'Rotate' }).click();
     const next = String(await dialog.locator('#secret').textContent());

@@ -190,13 +190,34 @@ browserTest('on a phone, each cell of a wide table stands below its row and name
   expect(await violations(page)).toEqual([]);
 });
 
+/** The texts of a guide that are underlined or have the colour of links, but are not in a link or a button. */
+const DISGUISED = `(() => {
+  const guide = document.querySelector('.guide');
+  const link = document.createElement('a');
+  link.href = '/';
+  guide.append(link);
+  const { color: ofLinks } = getComputedStyle(link);
+  link.remove();
+  const hasText = (each) => [...each.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim());
+  const texts = [...guide.querySelectorAll('*')].filter((each) => hasText(each) && !each.closest('a, button, summary, pre'));
+  const isDisguised = (each) => {
+    const { color, textDecorationLine } = getComputedStyle(each);
+    return color === ofLinks || textDecorationLine !== 'none';
+  };
+  return { count: texts.length, found: texts.filter(isDisguised).map(({ outerHTML }) => outerHTML.slice(0, 80)) };
+})()`;
+
 browserTest('only links look like links', async () => {
-  const { page } = await open('/docs/graphql-clients');
-  const looks: string[] = await page.evaluate(
-    `[...document.querySelectorAll('.guide span[title]')].map((each) => getComputedStyle(each).textDecorationLine)`,
-  );
-  expect(looks.length).toBeGreaterThan(0);
-  expect(looks.filter((each) => each !== 'none')).toEqual([]);
+  const { page } = await open('/docs');
+  const paths: string[] = await page
+    .locator('.contents a:not([href="/docs/rest"])')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  expect(paths.length).toBeGreaterThan(15);
+  for (const path of paths) {
+    await page.goto(browsing.url + path);
+    const { count, found }: { count: number; found: string[] } = await page.evaluate(DISGUISED);
+    expect([path, count > 5, found]).toEqual([path, true, []]);
+  }
 });
 
 /** The parts of the top bar that are alone on a line, except lines that are meant for one part. */
