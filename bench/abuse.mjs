@@ -1,8 +1,10 @@
 // Measures how much one caller's abusive requests slow other callers. See README.md.
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ABUSES, ON_POSTGRES } from './lib/abuses.mjs';
+import { ABUSES } from './lib/abuses.mjs';
 import { load } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
+import { start } from './lib/process.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 
@@ -18,7 +20,10 @@ const LIVEZ_MS = 100;
 const FEW = 2;
 
 const options = readOptions({ seconds: '4' });
-const server = servers.find(({ name }) => name === (options.embedded ? 'gateway-embedded' : 'gateway'));
+const chosen = servers.find(({ name }) => name === (options.embedded ? 'gateway-embedded' : 'gateway'));
+const server = { ...chosen, env: { ...chosen.env, TRUST_PROXY: '127.0.0.1' } };
+/** The heap for which docs/bounds.md states the memory of a process. */
+const NODE_FLAGS = ['--max-old-space-size=256'];
 const bytes = (lines) => Buffer.from([...lines, '', ''].join('\r\n'));
 
 /** Requests `/livez` until the time `until`. @returns the longest response time in milliseconds. */
@@ -35,37 +40,66 @@ async function slowestLivez(url, until) {
 
 const median = (latencies) => latencies[Math.floor(latencies.length / 2)];
 
+/** The resident memory of a process, in bytes. */
+const memoryOf = (pid) => 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+/** Sends the requests of the other caller. @returns the latencies and failures, as `load` does. */
+function askOther({ port }, seconds = options.seconds) {
+  const asked = Array.from({ length: 1000 }, (_, i) =>
+    bytes([
+      `GET /pets?id=${i + 1} HTTP/1.1`,
+      `host: 127.0.0.1:${port}`,
+      'x-forwarded-for: 198.51.100.7',
+      `x-api-key: ${API_KEY}`,
+    ]),
+  );
+  return load(port, asked, { connections: FEW, seconds });
+}
+
+/** Runs an abuse, and measures another caller and `/livez` before and meanwhile. @returns why it fails, as a list of texts. */
+async function measure(name, abuse, gateway, database) {
+  const { url, port, pid } = gateway;
+  const context = { url, port, database, key: API_KEY, isEmbedded: options.embedded, memory: () => memoryOf(pid) };
+  const prepared = await abuse.prepare?.(context);
+  const quiet = abuse.isCold ? undefined : await askOther(gateway);
+  const until = performance.now() + options.seconds * 1000;
+  const [result, meanwhile, livez] = await Promise.all([
+    abuse({ ...context, until, prepared }),
+    quiet && askOther(gateway),
+    slowestLivez(url, until),
+  ]);
+  const { answer = result, failure } = result;
+  const failures = failure ? [failure] : [];
+  const told = [answer];
+  if (quiet && meanwhile) {
+    const [before, during] = [median(quiet.latencies), median(meanwhile.latencies)];
+    const rejected = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
+    told.push(`the other caller's median ${before.toFixed(1)} → ${during.toFixed(1)} ms`);
+    if (rejected) failures.push(`${rejected} requests of the other caller were rejected`);
+    if (during > Math.max(SMALL_MS, MOST * before, before + (abuse.allowedMs ?? 0)))
+      failures.push('the other caller was slowed down');
+  }
+  told.push(`/livez at most ${livez.toFixed(0)} ms`);
+  if (livez > LIVEZ_MS) failures.push(`/livez took more than ${LIVEZ_MS} ms`);
+  console.log(`${name}: ${told.join('; ')}${failures.length ? `. FAILED: ${failures.join('; ')}` : ''}`);
+  return failures;
+}
+
 await onStage(
-  [{ ...server, env: { ...server.env, TRUST_PROXY: '127.0.0.1' } }],
+  [server],
   options.database,
-  async ({ url: database, running: [{ port, url }] }) => {
-    const asked = Array.from({ length: 1000 }, (_, i) =>
-      bytes([
-        `GET /pets?id=${i + 1} HTTP/1.1`,
-        `host: 127.0.0.1:${port}`,
-        'x-forwarded-for: 198.51.100.7',
-        `x-api-key: ${API_KEY}`,
-      ]),
-    );
-    const other = (seconds = options.seconds) => load(port, asked, { connections: FEW, seconds });
-    await other(options.warmup);
+  async ({ url: database, running: [shared] }) => {
+    let isWarm = false;
     for (const [name, abuse] of Object.entries(ABUSES)) {
       if (options.only && !options.only.includes(name)) continue;
-      if (options.embedded && ON_POSTGRES.includes(name)) continue;
-      const quiet = await other();
-      const until = performance.now() + options.seconds * 1000;
-      const [answer, meanwhile, livez] = await Promise.all([
-        abuse({ url, port, until, database, key: API_KEY }),
-        other(),
-        slowestLivez(url, until),
-      ]);
-      const [before, during] = [median(quiet.latencies), median(meanwhile.latencies)];
-      const rejected = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
-      console.log(
-        `${name}: ${answer}; the other caller's median ${before.toFixed(1)} → ${during.toFixed(1)} ms${rejected ? `, ${rejected} rejected` : ''}; /livez at most ${livez.toFixed(0)} ms`,
-      );
-      const isSlow = during > Math.max(SMALL_MS, MOST * before, before + (abuse.allowedMs ?? 0));
-      if (rejected || isSlow || livez > LIVEZ_MS) process.exitCode = 1;
+      if (options.embedded && (abuse.onPostgres || abuse.env)) continue;
+      const own = abuse.env && (await start({ ...server, env: { ...server.env, ...abuse.env } }, database, NODE_FLAGS));
+      const gateway = own ?? shared;
+      if (own || !(abuse.isCold || isWarm)) await askOther(gateway, options.warmup);
+      isWarm ||= !own && !abuse.isCold;
+      if ((await measure(name, abuse, gateway, database)).length) process.exitCode = 1;
+      await own?.stop();
     }
   },
+  NODE_FLAGS,
 );

@@ -9,8 +9,18 @@ let addresses = 0;
 const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresses % 250)}`;
 
 /**
+ * An abuse by one caller. It runs until the time `until`.
+ * @typedef {object} Abuse
+ * @property {(context: object) => Promise<unknown>} [prepare] runs before the measurement; the abuse gets its result as `prepared`
+ * @property {number} [allowedMs] allowed increase of the other caller's median response time, in milliseconds
+ * @property {Record<string, string>} [env] settings of a gateway of its own
+ * @property {boolean} [isCold] whether a new gateway gets the abuse before V8 has compiled its code. Then only `/livez` is measured
+ * @property {boolean} [onPostgres] whether it needs a PostgreSQL server
+ */
+
+/**
  * Sends one document after another on each connection, until the time is up.
- * @param hasKey whether the caller sends a key. The key has a quota that the caller cannot use up.
+ * @param hasKey whether the caller sends a key. The key has a quota that the caller cannot use up, so its documents must run.
  * @returns the number of responses by status and error code, as text.
  */
 const documents =
@@ -35,15 +45,19 @@ const documents =
       }
     };
     await Promise.all(Array.from({ length: connections }, client));
-    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+    const hasRun = [...answers.keys()].some((answer) => answer.startsWith('200'));
+    return { answer: textOf(answers), failure: hasKey && !hasRun && 'no document was accepted' };
   };
+
+/** The number of responses of each kind, as text. */
+const textOf = (answers) => [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
 
 const repeat = (count, one) => Array.from({ length: count }, (_, i) => one(i)).join(' ');
 const long = (i, length) => `a${i}_${'x'.repeat(length)}`;
 
-/** Keeps sockets with incomplete requests open. @param textOf returns the text to send, for a client address. */
+/** Keeps sockets with incomplete requests open. @param requestTo returns the text to send, for a client address. */
 const halfSent =
-  (textOf) =>
+  (requestTo) =>
   async ({ port, until }) => {
     const sockets = [];
     const answers = new Map();
@@ -55,14 +69,14 @@ const halfSent =
           const status = String(data).slice(9, 12);
           answers.set(status, (answers.get(status) ?? 0) + 1);
         });
-        socket.write(textOf(address));
+        socket.write(requestTo(address));
         // `/livez` is requested from this process, which must not be busy opening sockets meanwhile.
         if (sockets.push(socket) % 50 === 0) await sleep(1);
       }
       await sleep(100);
     }
     for (const socket of sockets) socket.destroy();
-    return `${sockets.length} sockets; ${[...answers].map(([status, count]) => `${status} × ${count}`).join(', ') || 'none answered'}`;
+    return `${sockets.length} sockets; ${textOf(answers) || 'none answered'}`;
   };
 
 const open = async (port, key = {}) => {
@@ -107,8 +121,11 @@ async function dearSubscriptions({ port, until }) {
   for (let i = 0; i < 20; i++) socket.send(JSON.stringify({ id: `${i}`, type: 'subscribe', payload: { query } }));
   await sleep(until - performance.now());
   socket.terminate();
-  return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+  return textOf(answers);
 }
+
+/** How long statements of clients that have disconnected may still run or wait, in milliseconds. */
+const CANCELLED_MS = 1_000;
 
 /** Sends requests that wait for a table lock, and disconnects each client after 80 ms. */
 async function leavers({ url, port, until, database, key: adminKey }) {
@@ -126,12 +143,25 @@ async function leavers({ url, port, until, database, key: adminKey }) {
     setTimeout(() => socket.destroy(), 80);
     await sleep(5);
   }
-  await sleep(200);
-  const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': adminKey } })).text();
-  const waiting = /^petstore_database_waiting (\d+)/m.exec(metrics)?.[1];
+  const blocked = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const end = performance.now() + CANCELLED_MS;
+  let left = Number.NaN;
+  do {
+    await sleep(50);
+    const { rows } = await locker.query(blocked);
+    left = (await metricOf(url, adminKey, 'database_waiting')) + rows[0].count;
+  } while (left && performance.now() < end);
   await locker.query('rollback');
   await locker.end();
-  return `${sent} clients left; ${waiting} statements still wait`;
+  const answer = `${sent} clients left; ${left} statements remain`;
+  return { answer, failure: left !== 0 && `statements remain after ${CANCELLED_MS} ms` };
+}
+leavers.onPostgres = true;
+
+/** The value of a metric. */
+async function metricOf(url, adminKey, name) {
+  const text = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': adminKey } })).text();
+  return Number(new RegExp(`^petstore_${name} (\\d+)`, 'm').exec(text)?.[1]);
 }
 
 /** Creates a key whose quota no abuse uses up. @returns the full key. */
@@ -182,7 +212,7 @@ const searchesOverWebSocket = Object.assign(
     for (let i = 0; i < 200; i++) send();
     await sleep(until - performance.now());
     socket.terminate();
-    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+    return textOf(answers);
   },
   { allowedMs: SEARCHES_MS },
 );
@@ -211,41 +241,59 @@ const lockedCategory = Object.assign(
     await locker.query('rollback');
     await locker.end();
     await Promise.all(clients);
-    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+    return textOf(answers);
   },
-  { allowedMs: SEARCHES_MS },
+  { allowedMs: SEARCHES_MS, onPostgres: true },
 );
 
-/** Opens connections that send requests as fast as they are answered. @returns the number of responses by status, as text. */
-const floods =
-  (textOf, connections, before) =>
-  async ({ url, port, until, key: adminKey }) => {
+/**
+ * Opens connections that send requests as fast as they are answered.
+ * @param before runs before the measurement, with the client address.
+ * @param perConnection after this number of responses, the client opens a new connection, which is not paced yet.
+ * @returns the number of responses by status, as text.
+ */
+function floods(requestFrom, connections, { before, perConnection = Infinity, env } = {}) {
+  const prepare = async ({ url }) => {
     const address = newAddress();
-    const key = await newKey(url, adminKey);
     await before?.(url, address);
+    return address;
+  };
+  const run = async ({ port, until, prepared: address }) => {
     const answers = new Map();
     const note = (answer) => answers.set(answer, (answers.get(answer) ?? 0) + 1);
     const connectOnce = () =>
       new Promise((resolve) => {
+        let received = 0;
         const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-        const send = () => (performance.now() < until ? socket.write(textOf(address, key)) : socket.destroy());
-        socket.on('connect', send).on('close', resolve);
+        const send = () => {
+          if (performance.now() < until && received < perConnection) socket.write(requestFrom(address));
+          else socket.destroy();
+        };
+        const timer = setTimeout(() => socket.destroy(), until - performance.now());
+        socket.on('connect', send).on('close', () => {
+          clearTimeout(timer);
+          resolve(received >= perConnection);
+        });
         socket.setEncoding('latin1').on('data', (data) => {
-          for (const [, status] of data.matchAll(/HTTP\/1\.1 (\d+)/g)) note(status);
+          for (const [, status] of data.matchAll(/HTTP\/1\.1 (\d+)/g)) {
+            note(status);
+            received++;
+          }
           send();
         });
-        setTimeout(() => socket.destroy(), until - performance.now());
       });
     const client = async () => {
       while (performance.now() < until) {
-        await connectOnce();
+        if (await connectOnce()) continue;
         note('closed');
         await sleep(10);
       }
     };
     await Promise.all(Array.from({ length: connections }, client));
-    return [...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ');
+    return textOf(answers);
   };
+  return Object.assign(run, { prepare, env });
+}
 
 const requestOf = (address, headers, query) => {
   const body = JSON.stringify({ query });
@@ -259,37 +307,69 @@ async function ban(url, address) {
     await (await fetch(`${url}/nothing`, { headers: { 'x-forwarded-for': address } })).arrayBuffer();
 }
 
+/** Uses up the quota of an address. */
+async function spend(url, address) {
+  for (let i = 0; i < 60; i++)
+    await (await fetch(`${url}/nothing`, { headers: { 'x-forwarded-for': address } })).arrayBuffer();
+}
+
 let shapes = 0;
 /** A document that takes long to validate. */
 const slowToValidate = () => `{ pets { nodes { ${repeat(380, () => `category { id }`)} c${shapes++}: id } } }`;
 const unknownKey = () => `ps_${String(++shapes).padStart(12, '0')}_${'x'.repeat(32)}`;
 
-/** Ten keys ask on 100 connections each for responses of 0.8 MB, and read nothing. */
-async function unread({ url, port, until, key: adminKey }) {
+/** The memory that docs/bounds.md states for a process with PostgreSQL, in bytes. */
+const MAX_MEMORY = 512e6;
+
+/**
+ * Ten keys ask for responses of 0.8 MB, thirty on each connection, and read nothing. The kernel accepts about four of them for
+ * each connection.
+ */
+async function unread({ url, port, until, key: adminKey, memory, isEmbedded }) {
   const keys = await Promise.all(Array.from({ length: 10 }, () => newKey(url, adminKey)));
   const query = `{ pets(first: 100) { nodes { ${repeat(19, (i) => `${long(i, 395)}: name`)} } } }`;
   const sockets = [];
-  for (let i = 0; i < 100; i++) {
-    for (const key of keys) {
+  let most = 0;
+  for (let samples = 0; performance.now() < until; samples++) {
+    for (const key of samples % 10 === 0 ? keys : []) {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined);
       socket.pause();
-      socket.write(requestOf(newAddress(), [`x-api-key: ${key}`], query));
-      sockets.push([socket, key]);
+      socket.write(requestOf(newAddress(), [`x-api-key: ${key}`], query).repeat(30));
+      sockets.push(socket);
     }
-    await sleep(1);
+    most = Math.max(most, memory());
+    await sleep(50);
   }
+  const unsent = await metricOf(url, adminKey, 'unsent_bytes');
+  for (const socket of sockets) socket.destroy();
+  const answer = `${(unsent / 1e6).toFixed(0)} MB unsent, ${(most / 1e6).toFixed(0)} MB of memory`;
+  return { answer, failure: !isEmbedded && most > MAX_MEMORY && `more than ${MAX_MEMORY / 1e6} MB of memory` };
+}
+
+/** Maximum ratio of the median time of writes during events for a greedy subscriber to the median without it. */
+const MAX_WRITE_RATIO = 2;
+
+/** Changes a pet every 50 ms. @returns the times of the writes in milliseconds, sorted. */
+async function timesOfWrites({ url, key }, until) {
+  const times = [];
   while (performance.now() < until) {
-    for (const [socket, key] of sockets)
-      if (!socket.writableLength) socket.write(requestOf(newAddress(), [`x-api-key: ${key}`], query));
-    await sleep(1000);
+    const started = performance.now();
+    await (
+      await fetch(`${url}/pets/1`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
+        body: '{"status":"sold"}',
+      })
+    ).arrayBuffer();
+    times.push(performance.now() - started);
+    await sleep(50);
   }
-  const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': adminKey } })).text();
-  for (const [socket] of sockets) socket.destroy();
-  return `${/^petstore_unsent_bytes (\d+)/m.exec(metrics)?.[1]} bytes unsent`;
+  return times.sort((a, b) => a - b);
 }
 
 /** 55 subscriptions of one caller select 110 fields each, while 20 pets a second are changed. */
-async function greedySubscriptions({ url, port, until, key: adminKey }) {
+async function greedySubscriptions(context) {
+  const { url, port, until, key: adminKey, prepared: quiet } = context;
   const key = await newKey(url, adminKey);
   const socket = await open(port, { 'x-api-key': key });
   const answers = new Map();
@@ -302,33 +382,34 @@ async function greedySubscriptions({ url, port, until, key: adminKey }) {
     const query = `subscription { petChanged { pet { ${repeat(110, (n) => `s${i}n${n}: name`)} } } }`;
     socket.send(JSON.stringify({ id: `${i}`, type: 'subscribe', payload: { query } }));
   }
-  let written = 0;
-  let slowest = 0;
-  while (performance.now() < until) {
-    const started = performance.now();
-    await (
-      await fetch(`${url}/pets/1`, {
-        method: 'PATCH',
-        headers: { 'content-type': 'application/json', 'x-api-key': adminKey },
-        body: '{"status":"sold"}',
-      })
-    ).arrayBuffer();
-    slowest = Math.max(slowest, performance.now() - started);
-    written++;
-    await sleep(50);
-  }
+  const times = await timesOfWrites(context, until);
   socket.terminate();
-  return `${written} writes, at most ${slowest.toFixed(0)} ms; ${[...answers].map(([answer, count]) => `${answer} × ${count}`).join(', ')}`;
+  const [before, during] = [quiet, times].map((all) => all[Math.floor(all.length / 2)]);
+  const answer = `${times.length} writes, median ${before.toFixed(1)} → ${during.toFixed(1)} ms, at most ${times.at(-1).toFixed(0)} ms; ${textOf(answers)}`;
+  const isSlow = during > MAX_WRITE_RATIO * before;
+  return { answer, failure: isSlow && `the median time of writes grew more than ${MAX_WRITE_RATIO} times` };
 }
+/** Times the writes without subscriptions. */
+greedySubscriptions.prepare = (context) => timesOfWrites(context, performance.now() + 2_000);
 
-/** The abuses that need a PostgreSQL server. */
-export const ON_POSTGRES = ['writes onto a locked category', 'clients that leave'];
+/** Long aliases in introspection, which take long to validate. */
+const longIntrospection = () =>
+  `{ ${repeat(30, (i) => `p${i}: __schema { types { ${repeat(38, (j) => `${long(j, 58)}: name`)} } }`)} }`;
 
-/** The abuses by name. */
+/** The settings of a gateway that never bans. */
+const NO_BANS = { BAN_AFTER: '1000000' };
+
+/**
+ * The abuses by name.
+ * @type {Record<string, Abuse>}
+ */
 export const ABUSES = {
+  // The first, since it gets a new gateway.
+  'introspection with long aliases after a start': Object.assign(documents(longIntrospection), { isCold: true }),
   'clients that read nothing': unread,
   'usage under many aliases': documents(
-    (n) => `{ viewer { ${repeat(300, (i) => `u${n}_${i}: usage(days: 1) { date }`)} } }`,
+    // With more aliases, the estimated cost would exceed 10,000.
+    (n) => `{ viewer { ${repeat(238, (i) => `u${n}_${i}: usage(days: 1) { date }`)} } }`,
     8,
     true,
   ),
@@ -343,20 +424,26 @@ export const ABUSES = {
     8,
   ),
   'events for a greedy subscriber': greedySubscriptions,
-  'documents of a banned caller': floods((address) => requestOf(address, [], slowToValidate()), 8, ban),
+  'documents of a banned caller': floods((address) => requestOf(address, [], slowToValidate()), 8, { before: ban }),
+  'documents of a caller without quota': floods((address) => requestOf(address, [], slowToValidate()), 8, {
+    before: spend,
+    perConnection: 20,
+    env: NO_BANS,
+  }),
   'unknown keys': floods((address) => requestOf(address, [`x-api-key: ${unknownKey()}`], '{ __typename }'), 32),
-  'pipelined requests of a banned caller': floods(
-    (address) => requestOf(address, [], '{ __typename }').repeat(30),
-    4,
-    ban,
+  'unknown keys at /metrics': floods(
+    (address) =>
+      `GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\nx-forwarded-for: ${address}\r\nx-api-key: ${unknownKey()}\r\n\r\n`,
+    32,
   ),
+  'pipelined requests of a banned caller': floods((address) => requestOf(address, [], '{ __typename }').repeat(30), 4, {
+    before: ban,
+  }),
   'searches in flight': searchesInFlight(false),
   'searches of different shapes in flight': searchesInFlight(true),
   'searches in flight over WebSocket': searchesOverWebSocket,
   'writes onto a locked category': lockedCategory,
-  'introspection with long aliases': documents(
-    () => `{ ${repeat(30, (i) => `p${i}: __schema { types { ${repeat(38, (j) => `${long(j, 58)}: name`)} } }`)} }`,
-  ),
+  'introspection with long aliases': documents(longIntrospection),
   'pages whose rows repeat long aliases': documents(
     () =>
       `{ ${repeat(12, (i) => `p${i}: pets(first: 100) { nodes { ${repeat(38, (j) => `${long(j, 150)}: name`)} } }`)} }`,
