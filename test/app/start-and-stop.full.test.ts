@@ -362,14 +362,17 @@ onServers('with faults of its servers,', () => {
     }),
   );
 
-  test.concurrent.each(PROCESSES)(
-    'SIGTERM ends a start of %s that waits for the lock of migrations at once, with a line, and leaves no session',
-    inTestbed(async (bed, _what: string, environment: Record<string, string>) => {
+  test.concurrent.each([
+    ...PROCESSES.map(([what, environment]) => ['SIGTERM', what, environment] as const),
+    ['SIGHUP', 'one process', {}] as const,
+  ])(
+    '%s ends a start of %s that waits for the lock of migrations at once, with a line, and leaves no session',
+    inTestbed(async (bed, by: NodeJS.Signals, _what: string, environment: Record<string, string>) => {
       await bed.lockMigrations();
       const gateway = bed.launch(environment);
       await until(() => WAITS.test(gateway.stderr), 30);
       const begun = performance.now();
-      const { code, signal, stderr } = await gateway.stop();
+      const { code, signal, stderr } = await gateway.stop(by);
       expect([code, signal]).toEqual([0, null]);
       expect(stderr).toMatch(/petstore-gateway: a signal has stopped the start\.\n$/);
       expect(performance.now() - begun).toBeLessThan(5_000);
@@ -431,6 +434,46 @@ onServers('with faults of its servers,', () => {
       if (other.startsWith('Redis')) expect(gateway.stdout).toContain('"msg":"stopped"');
       bed.database.resetAll();
       await until(async () => (await bed.sessions()).length === 0);
+    }),
+  );
+
+  test.concurrent.each<[signal: NodeJS.Signals, what: string, database: string, other: string]>([
+    ['SIGTERM', 'workers', 'is absent', 'Redis answers'],
+    ['SIGTERM', 'workers', 'is silent', 'Redis answers'],
+    ['SIGTERM', 'workers', 'answers', 'Redis is silent'],
+    ['SIGTERM', 'workers', 'answers', 'the log is stuck'],
+    ['SIGHUP', 'workers', 'answers', 'Redis answers'],
+    ['SIGHUP', 'one process', 'is silent', 'Redis answers'],
+  ])(
+    '%s ends %s in time while the database %s and %s',
+    inTestbed(async (bed, signal: NodeJS.Signals, what: string, database: string, other: string) => {
+      const [, more = {}] = PROCESSES.find(([name]) => name === what) ?? [];
+      const gateway = await bed.serving(more);
+      if (what === 'workers') await until(async () => (await gateway.serving()) === 2, 30);
+      await fetch(`${gateway.url}/pets`, { headers: { connection: 'close' } });
+      await DATABASE_STATES[database]?.(bed);
+      await OTHER_STATES[other]?.(bed, gateway);
+      const begun = performance.now();
+      const { code, signal: killedBy } = await gateway.stop(signal);
+      expect([code, killedBy]).toEqual([0, null]);
+      expect(performance.now() - begun).toBeLessThan(STOP_MS);
+      bed.database.resetAll();
+      await until(async () => (await bed.sessions()).length === 0);
+    }),
+  );
+
+  test.concurrent(
+    'a start whose URLs and key end with line breaks, as in a Secret, serves',
+    inTestbed(async (bed) => {
+      const gateway = await bed.serving({
+        DATABASE_URL: `${bed.database.url}\n`,
+        REDIS_URL: `${bed.redis.url}\r\n`,
+        ADMIN_API_KEY: `${ADMIN_KEY}\n\n`,
+      });
+      const headers = { 'x-api-key': ADMIN_KEY, connection: 'close' };
+      const { status, body } = await ask(gateway.url, { path: '/metrics', headers });
+      expect([status, body]).toEqual([200, expect.stringContaining('petstore_limiter_store{state="redis"} 1')]);
+      expect(await gateway.stop()).toMatchObject({ code: 0, stderr: '' });
     }),
   );
 });

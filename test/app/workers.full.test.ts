@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { command } from '../helper/command';
 import { createDatabase } from '../helper/database';
+import { freePort } from '../helper/free-port';
 import { ask, Load, outcomes, type Tried } from '../helper/load';
-import { type Ending, GatewayProcess, logOf } from '../helper/process';
+import { type Ending, GatewayProcess, logOf, Program } from '../helper/process';
 import { createProduction, environmentOf, onServers, type Production, TEST_REDIS_URL } from '../helper/production';
 import { isServed, mixed } from '../helper/traffic';
 import { until } from '../helper/until';
@@ -146,6 +148,46 @@ onServers('three workers on an empty database', () => {
       await until(() => !workers.some(isAlive));
     } finally {
       await gateway.stop('SIGKILL');
+      await drop();
+    }
+  });
+});
+
+/** Forks two gateways with `node:cluster`, as PM2 does in its cluster mode. */
+const MANAGER = `const cluster = require('node:cluster');
+cluster.setupPrimary({ exec: process.argv[1], args: [], execArgv: [] });
+const workers = [cluster.fork(), cluster.fork()];
+cluster.on('exit', (worker, code, signal) => {
+  process.exitCode ||= code ?? 1;
+});
+process.on('SIGTERM', () => workers.forEach((worker) => worker.process.kill('SIGTERM')));`;
+
+onServers('a process manager that forks two gateways on an empty database', () => {
+  test.each(['without', 'with'])('gets one port, one admin key and metrics, %s METRICS_PORT', async (has) => {
+    const { url: database = '', drop } = await createDatabase();
+    const { ADMIN_API_KEY: _, ...environment } = environmentOf(database, TEST_REDIS_URL);
+    const [port, metricsPort] = [await freePort(), await freePort()];
+    const more: Record<string, string> = has === 'with' ? { METRICS_PORT: String(metricsPort) } : {};
+    const [node, main = ''] = command('main');
+    const manager = new Program([node, '-e', MANAGER, main], { ...environment, ...more, PORT: String(port) });
+    try {
+      const reports = (): Record<string, unknown>[] => logOf(manager.stdout).filter(({ Explore }) => Explore);
+      await until(() => reports().length === 2 || manager.isEnded, 60);
+      expect(manager.stderr).toBe('');
+      const url = `http://127.0.0.1:${port}`;
+      expect(reports().map(({ Explore }) => Explore)).toEqual([url, url]);
+      const keys = reports().flatMap((report) => report['Admin key'] ?? []);
+      expect(keys).toEqual([expect.stringMatching(/^ps_/)]);
+
+      const headers = { 'x-api-key': String(keys[0]), connection: 'close' };
+      const asked = Array.from({ length: 8 }, () => ask(url, { path: '/pets', headers }));
+      expect(outcomes(await Promise.all(asked))).toEqual({ 200: 8 });
+      const metrics = has === 'with' ? { path: '/metrics' } : { path: '/metrics', headers };
+      const { status, body } = await ask(has === 'with' ? `http://127.0.0.1:${metricsPort}` : url, metrics);
+      expect([status, body]).toEqual([200, expect.stringContaining('petstore_limiter_store{state="redis"} 1')]);
+      expect(await manager.stop('SIGTERM')).toMatchObject({ code: 0, signal: null, stderr: '' });
+    } finally {
+      await manager.stop('SIGKILL');
       await drop();
     }
   });
