@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../src/database/open';
@@ -19,6 +28,7 @@ const MB = 1024 * 1024;
 class SmallDisk {
   readonly path = mkdtempSync(join(tmpdir(), 'petstore-disk-'));
   readonly isMounted: boolean;
+  private protectedPath: string | undefined;
 
   constructor(megabytes: number) {
     const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', this.path]);
@@ -46,6 +56,20 @@ class SmallDisk {
     spawnSync('mount', ['-o', `remount,${option}`, this.path]);
   }
 
+  /**
+   * Makes a directory read-only for files that are opened from now on, like a file system after an error. A file system with
+   * files that are open for writing cannot be remounted read-only.
+   */
+  protect(directory: string): void {
+    spawnSync('mount', ['-o', 'bind,ro', directory, directory]);
+    this.protectedPath = directory;
+  }
+
+  unprotect(): void {
+    if (this.protectedPath) spawnSync('umount', ['-l', this.protectedPath]);
+    this.protectedPath = undefined;
+  }
+
   /** The number of its files. */
   get files(): number {
     const { files, ffree } = statfsSync(this.path);
@@ -53,6 +77,7 @@ class SmallDisk {
   }
 
   remove(): void {
+    this.unprotect();
     spawnSync('umount', ['-l', this.path]);
     rmSync(this.path, { recursive: true, force: true });
   }
@@ -87,8 +112,9 @@ onSmallDisk('on a full disk', () => {
     gateway = await GatewayProcess.start(environment());
     return gateway;
   };
-  const FAILURE =
-    'petstore-gateway: the files of the embedded database cannot be written: no space is left on its disk. All acknowledged writes are kept. Make sure that DATA_DIR is writable and its disk has free space, then start again.\n';
+  const failure = (reason: string) =>
+    `petstore-gateway: the files of the embedded database cannot be written: ${reason}. All acknowledged writes are kept. Make sure that DATA_DIR is writable and its disk has free space, then start again.\n`;
+  const FAILURE = failure('no space is left on its disk');
 
   /** Ids of the categories in the database, once the disk has space again. */
   async function kept(): Promise<string[]> {
@@ -111,7 +137,8 @@ onSmallDisk('on a full disk', () => {
       // A start may need space, too.
       const again = new GatewayProcess({ PORT: '0', ...environment() });
       await until(() => again.isEnded || again.url !== '', 60);
-      if (again.isEnded) expect(await again.ended).toMatchObject({ code: 74, stderr: FAILURE });
+      if (again.isEnded)
+        expect((await again.ended).stderr).toMatch(/^petstore-gateway: [^\n]*(no space is left on|ENOSPC)[^\n]*\n$/);
       await again.stop('SIGKILL');
       disk.empty();
       expect(await kept()).toEqual(expect.arrayContaining(acknowledged));
@@ -129,6 +156,30 @@ onSmallDisk('on a full disk', () => {
     expect({ code, stderr }).toEqual({ code: 74, stderr: FAILURE });
     disk.remount('size=400m,nr_inodes=100000');
     expect(await kept()).toEqual([id]);
+  });
+
+  test.each([0o700, 0o755])(
+    'a start on a read-only disk fails with one line, whatever the mode of DATA_DIR',
+    async (mode) => {
+      chmodSync(data, mode);
+      disk.remount('ro');
+      const { code, stderr } = await new GatewayProcess({ PORT: '0', ...environment() }).ended;
+      const line =
+        /^petstore-gateway: DATA_DIR \S+ cannot be used: EROFS: [^\n]*\. Set DATA_DIR to a directory that [^\n]*\n$/;
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(line) });
+    },
+  );
+
+  test('when the disk becomes read-only, the process ends with one line and code 74, and keeps all acknowledged writes', async () => {
+    const { url } = await start();
+    const create = (path: string, body: object) =>
+      ask(url, { method: 'POST', path, headers: HEADERS, body: JSON.stringify(body) });
+    expect(await create('/categories', { name: 'Dogs' })).toMatchObject({ status: 201 });
+    disk.protect(data);
+    await create('/store/orders', {}).catch(() => undefined);
+    expect(await gateway?.ended).toMatchObject({ code: 74, stderr: failure('its file system is read-only') });
+    disk.unprotect();
+    expect(await kept()).toEqual(['1']);
   });
 
   test.each([

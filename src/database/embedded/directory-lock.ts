@@ -13,7 +13,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { PRIVATE, unusable } from './data-directory';
+import { isFileError, PRIVATE, unusable } from './data-directory';
 import { isLocal } from './local-disk';
 import { exitWithoutLock } from './lock-proof';
 import { listenIn, probe, SOCKET } from './lock-socket';
@@ -74,10 +74,17 @@ interface Draft {
  * Taking over a lock deletes its file `beat.…`. The owner looks for this file before each write, because it may have been
  * paused. Without the file, the owner exits ({@link exitWithoutLock}).
  * @param beatMs set by tests only.
- * @throws Error with a one-line message that names the owner of the lock, if the owner still runs.
+ * @throws Error with a one-line message, which names the owner of the lock if the owner still runs.
  */
 export async function lockDirectory(directory: string, beatMs = BEAT_MS): Promise<DirectoryLock> {
-  const path = realpathSync(directory);
+  try {
+    return await acquire(realpathSync(directory), beatMs);
+  } catch (error) {
+    throw isFileError(error) ? unusable(directory, error) : error;
+  }
+}
+
+async function acquire(path: string, beatMs: number): Promise<DirectoryLock> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const locks = locksIn(path);
     const newest = Math.max(0, ...locks);
@@ -95,7 +102,7 @@ export async function lockDirectory(directory: string, beatMs = BEAT_MS): Promis
     draft.stopListening();
     rmSync(isPlaced ? lock : draft.directory, REMOVE);
   }
-  throw new Error(`${directory} could not be locked, because other processes keep trying to lock it.`);
+  throw new Error(`${path} could not be locked, because other processes keep trying to lock it.`);
 }
 
 /** @returns `undefined` if another process has deleted the draft. */
@@ -112,7 +119,7 @@ async function prepare(path: string): Promise<Draft | undefined> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT' && isDirectory(path)) return undefined;
     rmSync(directory, REMOVE);
-    throw unusable(path, error);
+    throw error;
   }
 }
 
@@ -141,10 +148,10 @@ function hold(lock: string, draft: Draft, beatMs: number): DirectoryLock {
       if (isReleased) return;
       isReleased = true;
       void heartbeat.terminate();
-      rmSync(proof, { force: true });
+      tryRemove(proof);
       draft.stopListening();
       // Some programs cannot copy directories with sockets.
-      rmSync(join(lock, SOCKET), { force: true });
+      tryRemove(join(lock, SOCKET));
     },
   };
 }
@@ -237,6 +244,15 @@ function tryRename(from: string, to: string): boolean {
   } catch (error) {
     if (LOST_RACE.includes(codeOf(error))) return false;
     throw error;
+  }
+}
+
+/** If the file cannot be deleted, the next start takes the lock over, as after a crash. */
+function tryRemove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // The file system has become read-only.
   }
 }
 

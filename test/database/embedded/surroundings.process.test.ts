@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../../helper/command';
 import { makeDirectory } from '../../helper/installation';
@@ -43,3 +44,33 @@ test('with a limit of virtual memory, the start fails with one line that says so
     ),
   ]);
 });
+
+const NOBODY = 65534;
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
+const [SETPRIV, ...OPTIONS] = AS_NOBODY;
+/** Only root can become another user, who must be able to read the gateway. */
+const isPermitted = spawnSync(SETPRIV, [...OPTIONS, process.execPath, '--check', String(MAIN.at(-1))]).status === 0;
+const asNobody = isPermitted ? test : test.skip;
+
+asNobody.each([
+  ['a lock', ['lock.1']],
+  ['both', ['postgres', 'lock.1']],
+] as const)(
+  'in a writable DATA_DIR in which %s cannot be read, the start fails with one line that names DATA_DIR and the remedy',
+  async (_what, unreadable) => {
+    const data = join(directory, 'data');
+    chmodSync(directory, 0o755);
+    mkdirSync(data, { mode: 0o700 });
+    chownSync(data, NOBODY, NOBODY);
+    for (const name of unreadable) mkdirSync(join(data, name), { mode: 0o700 });
+    const { code, stdout, stderr } = await new GatewayProcess({ PORT: '0', DATA_DIR: data }, [...AS_NOBODY, ...MAIN])
+      .ended;
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      expect.stringMatching(
+        /^petstore-gateway: DATA_DIR \S+ cannot be used: EACCES: [^\n]+\. Set DATA_DIR to a directory that [^\n]+\.\n$/,
+      ),
+    ]);
+  },
+);
