@@ -2,8 +2,8 @@
 const { join } = require('node:path');
 const { GatewayDatabase } = require(join(__dirname, '..', '..', 'dist', 'database', 'gateway-database.js'));
 
-const { publish } = GatewayDatabase.prototype;
-GatewayDatabase.prototype.publish = function (change) {
+const { notifyListeners } = GatewayDatabase.prototype;
+GatewayDatabase.prototype.notifyListeners = function (change) {
   if (change.topic === 'pet') process.kill(process.pid, 'SIGKILL');
-  publish.call(this, change);
+  notifyListeners.call(this, change);
 };
