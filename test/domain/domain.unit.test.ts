@@ -1,8 +1,6 @@
-import { gatewayDomains, type Services } from '../../src/app/domains';
-import type { Column, Table } from '../../src/database/reading/table';
+import type { Column } from '../../src/database/reading/table';
 import { combineDomains, type Domain } from '../../src/domain/domain';
 import { buildSchema, type SchemaParts } from '../../src/graphql/schema';
-import { ORDERS } from '../../src/petstore/model';
 import { BOXES } from '../toys/boxes';
 import { createToys, TOYS as TABLE, toyDomains } from '../toys/toys';
 
@@ -119,16 +117,6 @@ describe('startup fails with an error that names the element missing in the sche
     ['the owner of the table toys must be a nullable text column, but name is not', { owner: { column: 'name' } }],
   ])('%s', (message, changed) => {
     expect(building({ tables: [{ ...TABLE, ...changed }] })).toThrow(message);
-  });
-
-  test('Order.quantity is Int, but the column orders.quantity is of the kind id, as a bigint is', () => {
-    const quantity = { ...ORDERS.columns.quantity, kind: 'id', type: 'bigint' };
-    const wide = { ...ORDERS, columns: { ...ORDERS.columns, quantity } } as Table<object>;
-    const petstore = gatewayDomains({} as Services);
-    const tables = petstore.tables.map((table) => (table.name === 'orders' ? wide : table));
-    expect(() => buildSchema({ ...petstore, subscribe: jest.fn(), tables })).toThrow(
-      'Order.quantity is Int, but the column orders.quantity is of the kind id',
-    );
   });
 
   test('the topic of a subscription is missing', () => {

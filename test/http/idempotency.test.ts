@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gatewayDomains, type Services } from '../../src/app/domains';
 import { tryLock } from '../../src/database/advisory-locks';
 import { cleanPeriodically } from '../../src/database/cleaning';
 import { statement } from '../../src/database/statement';
-import { catalogueOf, NEW_KEY } from '../../src/errors/codes';
+import { NEW_KEY } from '../../src/errors/codes';
 import { deleteExpiredResponses } from '../../src/graphql/idempotency';
-import { PETSTORE_ERRORS } from '../../src/petstore/errors';
 import { fillShop, TEST_DATABASE_URL } from '../helper/database';
 import { type Gateway, startGateway } from '../helper/gateway';
 import { titled } from '../helper/titled';
@@ -168,7 +168,7 @@ describe('a rejection that is stored', () => {
       [code, false],
       [code, true],
     ]);
-    expect(catalogueOf(PETSTORE_ERRORS).get(code)?.fix).toContain(NEW_KEY);
+    expect(gatewayDomains({} as Services).errors.get(code)?.fix).toContain(NEW_KEY);
   });
 });
 
