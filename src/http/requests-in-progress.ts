@@ -23,15 +23,19 @@ const MAX_SWEEP_MS = 250;
 const GRACE_MS = 1_000;
 
 /**
- * Maximum number of unanswered requests on a connection, and of requests on it in one iteration of the event loop. Without
- * these limits, packets full of pipelined requests could block the event loop and fill the memory, since Node emits all requests
- * of a packet before other code runs, even if each is answered at once.
+ * Maximum number of requests of a connection in one iteration of the event loop. Without this limit, packets full of pipelined
+ * requests could block the event loop and fill the memory, since Node emits all requests of a packet before other code runs, even
+ * if each is answered at once.
  */
-const MAX_PIPELINED = 32;
-/** The same limit during overload. */
-const MAX_PIPELINED_IN_OVERLOAD = 4;
+const MAX_ARRIVED = 32;
 /** After this number of requests in one iteration of the event loop, a connection is read again in the next iteration. */
 const MAX_READ = 2;
+/** While this number of requests is unanswered, or responses fill its buffer, a connection is not read. */
+const MAX_UNANSWERED = 32;
+/** These limits during overload, and while many requests are unanswered: each takes some kilobytes until it is answered. */
+const CROWDED = { arrived: 4, unanswered: 2 };
+/** How many requests are many, as a multiple of the maximum number of requests in progress. */
+const MANY_UNANSWERED = 2;
 
 /** After this number of consecutive rejections, further ones on the same connection are delayed. */
 const UNPACED_REJECTIONS = 20;
@@ -47,6 +51,7 @@ interface SocketState {
   unanswered: number;
   /** The number of requests that have arrived in this iteration of the event loop. */
   arrived: number;
+  isPaused: boolean;
   /** The number of consecutive responses with the status 429. */
   rejections: number;
   /** The time of the latest of them, which may be in the future, in `performance.now()` time. */
@@ -149,6 +154,11 @@ export class RequestsInProgress {
     return this.count > this.most || this.lag.ms > MAX_LAG_MS;
   }
 
+  /** Whether too many requests are unanswered, including those whose responses wait for earlier ones of their connections. */
+  private get isCrowded(): boolean {
+    return this.isOverloaded || this.slots.size > MANY_UNANSWERED * this.most;
+  }
+
   /**
    * Records the promises of the handlers of all routes that are added later. While the server is open, checks deadlines and
    * measures the event loop lag.
@@ -175,11 +185,12 @@ export class RequestsInProgress {
 
   /**
    * Takes a slot for a request, and starts its deadline.
-   * @returns `false` if the connection is closed. This method closes a connection with too many pipelined requests.
+   * @returns `false` if the request gets no response, since too many have arrived at once: its connection closes, at once if it
+   * is crowded.
    */
   start(request: FastifyRequest, reply: FastifyReply): boolean {
     const socket: KnownSocket = request.raw.socket;
-    // An earlier request in the same packet exceeded `MAX_PIPELINED`, so the connection was closed.
+    // An earlier request in the same packet has closed the connection.
     if (socket.destroyed) return false;
     socket[STATE] ??= this.connect(socket);
     const state = socket[STATE];
@@ -188,16 +199,25 @@ export class RequestsInProgress {
     state.unanswered += 1;
     request.slot = this.take(reply);
     request.isOverloaded = this.isOverloaded;
-    const most = request.isOverloaded ? MAX_PIPELINED_IN_OVERLOAD : MAX_PIPELINED;
-    if (state.arrived > most || state.unanswered > MAX_PIPELINED) {
+    request.deadline = new Deadline(this.limitMs);
+    if (state.arrived > CROWDED.arrived && this.isCrowded) {
       this.release(request.slot);
-      socket.destroy();
+      this.unsent.closeFlooded(socket, state.latest?.caller);
       return false;
     }
-    // Node resumes reading at the end of each request. A microtask runs after that.
-    if (state.arrived === MAX_READ) queueMicrotask(() => socket.pause());
+    if (state.arrived > MAX_ARRIVED) {
+      // The connection closes after the response to the last request before. Its client sends the others again (RFC 9112,
+      // section 9.3.2).
+      this.stopCounting(request.slot);
+      state.latest?.slot.reply?.header('connection', 'close');
+      return false;
+    }
+    if (this.isFull(socket, state)) {
+      state.isPaused = true;
+      // Node resumes reading at the end of each request. A microtask runs after that.
+      queueMicrotask(() => socket.pause());
+    }
     state.latest = request;
-    request.deadline = new Deadline(this.limitMs);
     return true;
   }
 
@@ -255,6 +275,7 @@ export class RequestsInProgress {
     if (state) {
       state.unanswered -= 1;
       if (state.latest?.raw.complete) state.latest = undefined;
+      this.resume(raw.socket, state);
     }
     const isAbandoned = slot.phase === 'overdue' || !reply.raw.writableFinished;
     const release = () => this.release(slot);
@@ -262,15 +283,30 @@ export class RequestsInProgress {
     else release();
   }
 
-  /** Reads the connections again that were paused in the last iteration of the event loop. */
   private startIteration(): void {
     const sockets = this.arrivedOn;
     this.arrivedOn = [];
     for (const socket of sockets) {
       const state = socket[STATE] as SocketState;
-      if (state.arrived >= MAX_READ) socket.resume();
       state.arrived = 0;
+      this.resume(socket, state);
     }
+  }
+
+  /**
+   * Reads a paused connection again, unless a limit is still reached. Called again when an iteration begins and when a response
+   * is sent. Until its client reads, a connection with an unread response takes no further requests, and is not closed either:
+   * its client would connect again, and its caller could have further responses made.
+   */
+  private resume(socket: Socket, state: SocketState): void {
+    if (!state.isPaused || this.isFull(socket, state)) return;
+    state.isPaused = false;
+    socket.resume();
+  }
+
+  private isFull(socket: Socket, { arrived, unanswered }: SocketState): boolean {
+    const most = this.isCrowded ? CROWDED.unanswered : MAX_UNANSWERED;
+    return arrived >= MAX_READ || unanswered >= most || socket.writableNeedDrain;
   }
 
   /**
@@ -363,7 +399,7 @@ export class RequestsInProgress {
       if (last) last.raw.once('end', () => close.call(socket)).resume();
       else close.call(socket);
     };
-    return { unanswered: 0, arrived: 0, rejections: 0, rejectedAt: 0, latest: undefined };
+    return { unanswered: 0, arrived: 0, isPaused: false, rejections: 0, rejectedAt: 0, latest: undefined };
   }
 
   /** Bounds the rest of a body, which Node reads and discards after the response. @param ms the age of the request. */

@@ -20,6 +20,9 @@ const HEAD = 1024;
 const MAX_STALLED_MS = 60_000;
 /** Interval between checks of connections that make no progress. */
 const CHECK_MS = 5_000;
+/** The number of bytes that count for a connection that is closed for too many requests, and how long they count, in ms. */
+const PER_CLOSED = MIB;
+const COUNTED_MS = 10_000;
 
 /**
  * Counts the bytes of responses that the process keeps because their clients have not read them, and bounds them. Without
@@ -34,6 +37,9 @@ export class UnsentResponses {
   private readonly connections = new WeakMap<Socket, Connection>();
   /** The connections with unsent responses. */
   private readonly busy = new Set<Connection>();
+
+  /** @param countedMs how long the bytes of a connection count that is closed for too many requests. */
+  constructor(private readonly countedMs = COUNTED_MS) {}
 
   /**
    * Counts a response until it is released.
@@ -108,6 +114,19 @@ export class UnsentResponses {
       connection.compareQueue(queues);
       if (connection.quietMs > MAX_STALLED_MS) this.close(connection);
     }
+  }
+
+  /**
+   * Closes a connection on which too many requests have arrived. Its unsent bytes, and `PER_CLOSED` for the responses that were
+   * about to be made, count towards the limit of their caller for some time more. Otherwise the client could connect again, and
+   * have as many responses made that it does not read.
+   */
+  closeFlooded(socket: Socket, caller: Holder | undefined): void {
+    const bytes = PER_CLOSED + (this.connections.get(socket)?.bytes ?? 0);
+    socket.destroy();
+    if (!caller) return;
+    this.bytes.add(caller, bytes);
+    setTimeout(() => this.bytes.add(caller, -bytes), this.countedMs).unref();
   }
 
   private close(connection: Connection): void {

@@ -8,6 +8,7 @@ import { newKey } from '../../src/access/key-format';
 import { ADMIN_KEY, type Gateway, startGateway, type TestKey } from '../helper/gateway';
 import { socketClient as createSocketClient, running } from '../helper/live';
 import { watchLookUps } from '../helper/look-ups';
+import { responsesIn } from '../helper/messages';
 import { until } from '../helper/until';
 import { exchange, parseResponse } from '../helper/wire';
 import { ask, type Headers, PETS } from './client';
@@ -258,6 +259,28 @@ describe('a request whose client has disconnected', () => {
     held.release();
     await leaveAll();
     expect((await read(mine.headers)).status).toBe(200);
+  });
+
+  test('keeps the requests waiting that follow it on its connection, which closes after some of them', async () => {
+    const held = hold('from pets ');
+    const first = write('GET /pets HTTP/1.1\r\nHost: x\r\n\r\n');
+    const requests = 101;
+    for (let sent = 1; sent < requests; sent += 2) {
+      first.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
+      await sleep(5);
+    }
+    expect(first.received).toBe('');
+    const closed = once(first.socket, 'close');
+    held.release();
+    await closed;
+    const responses = responsesIn(first.received);
+    expect(responses.length).toBeGreaterThan(32);
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    // A client sends the requests again that were not answered.
+    expect(responses.map(({ headers }) => headers.connection)).toEqual([
+      ...responses.slice(1).map(() => 'keep-alive'),
+      'close',
+    ]);
   });
 
   const QUERY = JSON.stringify({ query: 'subscription { petChanged { petId } }' });

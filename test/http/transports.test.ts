@@ -85,6 +85,16 @@ describe('a subscription with a condition on its root field is invalid', () => {
   });
 });
 
+describe('a document is rejected alike over every transport, if it', () => {
+  const PAGES = '{ pets(first: 100) { nodes { category { pets(first: 100) { nodes { orders { totalCount } } } } } } }';
+  test.each([
+    ['is not GraphQL', '{', 'GRAPHQL_PARSE_FAILED'],
+    ['ends within a subscription', 'subscription { petChanged {', 'GRAPHQL_PARSE_FAILED'],
+    ['selects an unknown field', '{ colours }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['costs too much', PAGES, 'OPERATION_TOO_COMPLEX'],
+  ])('%s', (_what, query, code) => expectFault({ query }, { code }));
+});
+
 describe('an explicit null is rejected before anything runs if it is used where null is not allowed', () => {
   const INCLUDE = 'query ($x: Boolean = true) { pets { nodes { id name @include(if: $x) } } }';
   const SKIP = 'query ($x: Boolean = true) { viewer @skip(if: $x) { plan } pet(id: 1) { id } }';

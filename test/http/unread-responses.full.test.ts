@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { type IdentityProvider, startWithProvider } from '../access/identity-provider';
@@ -222,6 +223,22 @@ test('a slow reader gets its response whole', async () => {
   socket.resume();
   const [response] = await connection.responses(1);
   expect(JSON.parse(response?.body ?? '').data.pets.nodes[99].n46).toBe(NAME);
+});
+
+test('a connection with unread responses takes no further requests until its client reads, and loses no response', async () => {
+  const small = `GET /pets?id=1 HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key.whole}\r\n\r\n`;
+  const connection = new Connection(post('/graphql', LARGE, key.headers).repeat(2));
+  await until(async () => (await unsent()) > 5 * MIB);
+  for (let pair = 0; pair < 50; pair++) {
+    connection.socket.write(small.repeat(2));
+    await sleep(5);
+  }
+  const closed = once(connection.socket, 'close');
+  connection.socket.resume();
+  await closed;
+  const responses = await connection.responses(2 + 32);
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+  expect(responses.at(-1)?.headers.connection).toBe('close');
 });
 
 test('a file that many connections load counts once', async () => {

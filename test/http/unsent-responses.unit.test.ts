@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { UnsentResponses } from '../../src/http/unsent-responses';
+import { until } from '../helper/until';
 
 const MIB = 1024 * 1024;
 
@@ -75,4 +76,26 @@ test('unsent bytes of an end user count for the user and for its address, those 
   hold('user:ann', '192.0.2.3');
   expect(isRejected('user:ann', '192.0.2.4')).toBe(true);
   expect(isRejected('192.0.2.2')).toBe(false);
+});
+
+test('what a connection has not read counts for some time after it is closed for too many requests', async () => {
+  jest.useRealTimers();
+  const unsent = new UnsentResponses(50);
+  const socket = new Socket();
+  const response = unsent.hold({ id: 'caller' }, socket, 16 * MIB);
+  unsent.closeFlooded(socket, { id: 'caller' });
+  response.release();
+  expect([socket.destroyed, unsent.total]).toEqual([true, 0]);
+  expect(unsent.rejectionOf({ id: 'caller' })).toMatchObject({ code: 'RATE_LIMITED' });
+  expect(unsent.rejectionOf({ id: 'other' })).toBeUndefined();
+  await until(() => unsent.rejectionOf({ id: 'caller' }) === undefined);
+});
+
+test('sixteen connections in ten seconds may be closed for too many requests before their caller is rejected', () => {
+  const unsent = new UnsentResponses();
+  const close = () => unsent.closeFlooded(new Socket(), { id: 'caller' });
+  for (let i = 0; i < 16; i++) close();
+  expect(unsent.rejectionOf({ id: 'caller' })).toBeUndefined();
+  close();
+  expect(unsent.rejectionOf({ id: 'caller' })).toMatchObject({ code: 'RATE_LIMITED' });
 });
