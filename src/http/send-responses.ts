@@ -11,7 +11,7 @@ const CHUNK = 64 * 1024;
  * Replaces a response by 429 or 503 if its caller has too many unsent bytes. The response of a mutation is always sent,
  * since its changes remain.
  */
-export function limitUnsent(requests: RequestsInProgress): onSendHookHandler<unknown> {
+export function rejectUnsentResponses(requests: RequestsInProgress): onSendHookHandler<unknown> {
   return (request, reply, payload, done) => {
     const { caller, route, method, observer } = request;
     const isAlwaysSent = route.metering === 'unmetered' || method === 'OPTIONS' || observer?.kind === 'mutation';

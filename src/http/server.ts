@@ -28,9 +28,9 @@ import { graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { type Identification, identifyCallers } from './identification';
 import { acceptExactJsonBodies, BODY_LIMIT } from './json-body';
-import { EventStreams } from './live/event-streams';
 import type { LiveOperations } from './live/live-operations';
-import { streamRoute } from './live/stream-route';
+import { sseRoute } from './live/sse-route';
+import { EventStreams } from './live/sse-streams';
 import { UPGRADE_OPTIONS } from './live/upgrades';
 import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
@@ -41,7 +41,7 @@ import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
 import { REQUEST_STATE } from './request-state';
 import type { RequestsInProgress } from './requests-in-progress';
-import { limitUnsent, sendResponses } from './send-responses';
+import { rejectUnsentResponses, sendResponses } from './send-responses';
 import { MAX_URL_LENGTH, routableUrl } from './urls';
 
 export interface ServerOptions extends Identification, OperationRequestOptions {
@@ -106,13 +106,14 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
     ['onRequest', 'caller', identifyCallers(options)],
     // Sets the CORS headers, so that scripts of other origins can read the response, even a rejection.
     ['onRequest', 'CORS', allowOrigins(corsHeadersFor(corsOrigins))],
-    // Rejects requests before their body is read: a known ban (429), no `Host` or several (400), overload (503), too many
-    // requests of this caller in progress or unread (429), a wrong key (401). Then runs the checks of the route: scope
-    // (401, 403), method (405), `Accept` (406).
+    // Counts the request towards the limit of its caller, or rejects it before its body is read: a known ban (429), no `Host` or
+    // several (400), overload (503), too many requests of this caller in progress or unread (429), a wrong key (401). Then runs
+    // the checks of the route: scope (401, 403), method (405), `Accept` (406).
     ['onRequest', 'early rejection', rejectEarly(requests, limits)],
     // Waits for the other new requests of this iteration of the event loop, so that all of them are handled in one batch.
     ['onRequest', 'batch', inBatches],
-    // Reads and parses the body. Rejects a body that is too large (413), has a wrong media type (415), or is not JSON (400).
+    // Reads and parses the body. Rejects a body that is too large (413), has a wrong media type (415), or is not JSON (400). The
+    // GraphQL routes replace these parsers by their own, with the same statuses.
     ['parsing', 'body', { install: acceptExactJsonBodies }],
     // Runs a GraphQL or REST operation, or sends a page or a health check. An operation charges its caller, and gets 429 if
     // no quota is left.
@@ -121,7 +122,7 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
     ['error', 'error', { install: (app) => answerErrors(app, portal.missing, errorLog) }],
     // Replaces a response, except of a mutation, if its caller does not read its responses: 429, or 503 if the service is short
     // of memory.
-    ['onSend', 'unsent responses', limitUnsent(requests)],
+    ['onSend', 'unsent responses', rejectUnsentResponses(requests)],
     // Charges requests that no operation has charged. A caller with no quota left gets 429 in place of the response.
     ['onSend', 'charge', chargeRequests],
     // Adds the rate-limit headers, `Retry-After`, and a link to the description of the error.
@@ -143,7 +144,7 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
 //   the stages from `error` on.
 // - Upgrades to WebSocket pass the stages up to `route`, which takes over the connection (live/websockets.ts). Requests for
 //   an upgrade to another protocol are parsed again as ordinary requests (live/upgrades.ts).
-// - An event stream releases its slot when it begins. It reaches `log` and `end` when it ends (live/event-streams.ts).
+// - An event stream releases its slot when it begins. It reaches `log` and `end` when it ends (live/sse-streams.ts).
 // - Operations over WebSocket reach no stage. live/websockets.ts charges, logs and counts them.
 
 /** Creates the HTTP server with the GraphQL and REST interfaces, ready for `listen` or `inject`. */
@@ -221,7 +222,7 @@ function endRequests(requests: RequestsInProgress): onResponseHookHandler {
   };
 }
 
-/** Makes the function that registers all routes. The GraphQL routes have their own body parsers. */
+/** Makes the function that registers all routes. */
 async function routesOf(
   { server }: FastifyInstance,
   methods: AllowedMethods,
@@ -241,7 +242,7 @@ async function routesOf(
       createGraphQLRequest,
       sandbox: portal.sandbox,
     });
-    await app.register(streamRoute, { live, streams, createGraphQLRequest });
+    await app.register(sseRoute, { live, streams, createGraphQLRequest });
     ignoreBodies(app);
     registerRoutes(app, { executor, routes, createOperationRequest, streams });
     methods.answerOptions(app);

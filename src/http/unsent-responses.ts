@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../errors/errors';
 import { HeldByCaller, type Holder } from './held-by-caller';
-import { readSendQueues, sendQueueKey } from './send-queues';
+import { readSendQueues, sendQueueKey } from './kernel-send-queues';
 
 const MIB = 1024 * 1024;
 /** Maximum number of unsent bytes of one caller. */

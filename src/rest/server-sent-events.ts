@@ -13,7 +13,7 @@ export interface EventFormat {
   readonly end: string;
 }
 
-/** Event streams over HTTP, implemented by http/live/event-streams.ts. */
+/** Event streams over HTTP, implemented by http/live/sse-streams.ts. */
 export interface EventStreams {
   /** Starts a live operation of the request's caller. */
   start(request: FastifyRequest, operation: OperationRequest, start: StartLive): Promise<LiveResult>;

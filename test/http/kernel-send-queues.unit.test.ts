@@ -1,4 +1,4 @@
-import { sendQueueKey } from '../../src/http/send-queues';
+import { sendQueueKey } from '../../src/http/kernel-send-queues';
 
 const socket = (localAddress: string | undefined, remoteAddress: string | undefined) =>
   sendQueueKey({ localAddress, localPort: 4000, remoteAddress, remotePort: 50000 } as Parameters<

@@ -12,8 +12,8 @@ import { type Parameters, parametersInUrl } from '../graphql-parameters';
 import { acceptJsonBodies } from '../json-body';
 import type { CreateGraphQLRequest } from '../operation-request';
 import { STREAM_PATH } from '../urls';
-import { credentialOf, type EventStreams, setStreamHeaders } from './event-streams';
 import type { LiveOperations } from './live-operations';
+import { credentialOf, type EventStreams, setStreamHeaders } from './sse-streams';
 
 interface StreamRouteOptions {
   readonly live: LiveOperations;
@@ -26,7 +26,7 @@ interface StreamRouteOptions {
  * A fault of the operation is an event, since clients retry after an HTTP error, and EventSource does not show its body. The
  * handler of the package graphql-sse is not used, since it cannot end its streams on shutdown.
  */
-export async function streamRoute(
+export async function sseRoute(
   app: FastifyInstance,
   { live, streams, createGraphQLRequest }: StreamRouteOptions,
 ): Promise<void> {
