@@ -53,8 +53,8 @@ class Connection {
   readonly socket: Socket;
   received = '';
 
-  constructor(text: string, localAddress = '127.0.0.1') {
-    this.socket = connect({ port: Number(url.port), host: url.hostname, localAddress }).setEncoding('latin1');
+  constructor(text: string, localAddress = '127.0.0.1', port = Number(url.port)) {
+    this.socket = connect({ port, host: url.hostname, localAddress }).setEncoding('latin1');
     this.socket.pause();
     this.socket
       .on('error', () => undefined)
@@ -212,6 +212,39 @@ test('beyond 64 MiB in total, callers with unread responses get 503, other calle
   expect(await read(key)).toMatchObject({ status: 200 });
   expect(await unsent()).toBeLessThan(100 * MIB);
 });
+
+const DESCRIBED = 'types { description fields { description } inputFields { description } enumValues { description } }';
+/** Introspection whose answer is long: the kernel accepts only some of 32 answers. */
+const INTROSPECTION = `{ ${times(8, (i) => `s${i}: __schema { ${DESCRIBED} }`).join(' ')} }`;
+const SDL = `{ ${times(30, (i) => `s${i}: _service { sdl }`).join(' ')} }`;
+
+test.each([
+  ['_service', SDL, 0],
+  ['introspection', INTROSPECTION, 12],
+])(
+  'a caller that does not read the free responses of a subgraph holds at most 22 MiB: pipelined %s',
+  async (_what, query, least) => {
+    const subgraph = await gateway.another({ SUBGRAPH: 'true' });
+    const { port } = new URL(await subgraph.listen());
+    try {
+      const { headers } = key;
+      expect((await ask(subgraph, query, { headers })).error).toBeUndefined();
+      let most = 0;
+      for (let i = 0; i < 40; i++) {
+        new Connection(post('/graphql', query, headers).repeat(32), '127.0.0.1', Number(port));
+        await sleep(100);
+        most = Math.max(most, await subgraph.metric('unsent_bytes'));
+        expect(await ask(subgraph, 'GET /pets?id=1')).toMatchObject({ status: 200 });
+      }
+      expect(most).toBeGreaterThanOrEqual(least * MIB);
+      expect(most).toBeLessThan(22 * MIB);
+    } finally {
+      leave();
+      await subgraph.close();
+    }
+  },
+  60_000,
+);
 
 test('a slow reader gets its response whole', async () => {
   const connection = new Connection(post('/graphql', LARGE, { ...key.headers, Connection: 'close' }));
