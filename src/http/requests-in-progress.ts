@@ -250,7 +250,7 @@ export class RequestsInProgress {
   }
 
   /** Counts an operation over WebSocket while `run` is running. @param run gets the error if the operation is rejected. */
-  async runCounted<Result>(caller: Holder, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
+  async countOperation<Result>(caller: Holder, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
     const slot = this.take();
     this.operations += 1;
     try {

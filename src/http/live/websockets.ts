@@ -212,7 +212,7 @@ export class WebSockets {
       close: (code, reason) => webSocket.close(code, reason),
       authenticate: (params) => this.authenticate(connection, params),
       runOperation: (payload, operation) =>
-        requests.runCounted(connection.identity.caller, (rejection) =>
+        requests.countOperation(connection.identity.caller, (rejection) =>
           this.serveOperation(connection, payload, operation, rejection),
         ),
     });
