@@ -96,6 +96,21 @@ browserTest('clients without a key read, get events, and are told that they may 
   await untilAllGot('Max');
 });
 
+browserTest('clients of streams and WebSockets are told at once what is wrong with a document', async () => {
+  for (const [document, code] of [
+    ['subscription { colours }', 'GRAPHQL_VALIDATION_FAILED'],
+    ['{', 'GRAPHQL_PARSE_FAILED'],
+  ]) {
+    for (const client of ['graphql-ws', 'graphql-sse', 'EventSource']) {
+      const start = performance.now();
+      const told = await page.evaluate(`clients.ask('${client}', '${gateway.url}', '${document}')`);
+      expect([client, told]).toEqual([client, { codes: [code] }]);
+      // graphql-sse repeats a request that is rejected by its HTTP status, for half a minute.
+      expect(performance.now() - start).toBeLessThan(5000);
+    }
+  }
+});
+
 browserTest('clients with a key read, write and get events', async () => {
   for (const client of WITH_KEYS) {
     expect([client, await run('query', client, ADMIN_KEY)]).toEqual([client, { data: matching(REX) }]);

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { statement } from '../../src/database/statement';
 import { OrderService } from '../../src/petstore/orders/order-service';
@@ -177,6 +178,60 @@ test('Relay refetches pages, adds and deletes edges, gets live events, and keeps
     category: 'Dogs',
     order: { quantity: 2, pet: { name: 'Renamed' } },
   });
+});
+
+/**
+ * Runs a client that reaches the gateway through a proxy. A second after the first WebSocket, the proxy closes all connections,
+ * and for eight seconds refuses new ones, like a gateway that is restarted.
+ */
+async function throughRestart<T>(run: (environment: { PETSTORE_URL: string }) => Promise<T>): Promise<T> {
+  const sockets = new Set<Socket>();
+  let hasWebSocket = false;
+  const proxy = createTcpServer((client) => {
+    const target = connect(Number(new URL(url).port), '127.0.0.1');
+    for (const socket of [client, target]) sockets.add(socket.on('error', () => undefined));
+    client.on('data', (data) => {
+      hasWebSocket ||= /upgrade: websocket/i.test(data.toString('latin1'));
+    });
+    client.pipe(target).pipe(client);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  const closeAll = () => {
+    proxy.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  try {
+    const result = run({ PETSTORE_URL: `http://127.0.0.1:${port}` });
+    await until(() => hasWebSocket, 30);
+    await sleep(1000);
+    closeAll();
+    await sleep(8000);
+    proxy.listen(port, '127.0.0.1');
+    return await result;
+  } finally {
+    closeAll();
+  }
+}
+
+test('live updates with the options of the guide survive a restart of the gateway', async () => {
+  await fillShop(gateway.database);
+  const changes = setInterval(() => {
+    void gateway.data('mutation { updatePet(id: 2, input: { status: sold }) { id } }');
+  }, 500);
+  try {
+    expect(await throughRestart((environment) => seenBy('restart', environment))).toEqual({
+      change: { petChanged: expect.objectContaining({ kind: 'UPDATED', petId: '2' }) },
+      retries: [false, true],
+    });
+  } finally {
+    clearInterval(changes);
+  }
+});
+
+test('the live updates of a user survive a restart of the gateway', async () => {
+  const seen = withTokens((tokens) => throughRestart((proxy) => seenBy('sign-in', { ...tokens, ...proxy })));
+  expect(await seen).toEqual(USER_SEES);
 });
 
 test('Apollo Client merges the pages of every list, supports fragments on Node, and keeps earlier results in its cache', async () => {

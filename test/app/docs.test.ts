@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SETTING_NAMES } from '../../src/app/config';
@@ -85,11 +85,16 @@ test('the page /admin offers every plan', () => {
 });
 
 test('every TypeScript example in the documentation is part of a client that a test runs', () => {
-  const clients = ['apollo.ts', 'apollo-cache.ts', 'urql.ts', 'relay.ts', 'rest.ts', 'sign-in.ts', 'feed.ts']
-    .map((name) => readFileSync(join(__dirname, 'clients', name), 'utf8'))
-    .join('\n');
+  const directory = join(__dirname, 'clients');
+  const names = readdirSync(directory).filter((name) => name.endsWith('.ts'));
+  const clients = names.map((name) => readFileSync(join(directory, name), 'utf8')).join('\n');
   // `react-guide.full.test.ts` runs the code of the React guide.
   const shown = PAGES.filter((page) => page !== 'docs/react.md').flatMap((page) => blocksOf(page, 'ts'));
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.filter((code) => !clients.includes(code))).toEqual([]);
+});
+
+test('the guide for GraphQL clients shows the operations of its code', () => {
+  const operations = readFileSync(join(__dirname, 'clients', 'operations.graphql'), 'utf8');
+  expect(blocksOf('docs/graphql-clients.md', 'graphql')).toContain(operations);
 });

@@ -60,15 +60,21 @@ describe('methods', () => {
       expect(await send(gateway, `${method} /dogs`)).toMatchObject({ status: 404, json: { code: 'NOT_FOUND' } });
   });
 
-  test('a CORS preflight request gets the allowed origin, methods and headers', async () => {
-    const { status, headers } = await send(gateway, 'OPTIONS /pets/1', undefined, {
+  test.each([
+    ['/pets/1', 'PATCH'],
+    ['/graphql', 'POST'],
+    ['/graphql/stream', 'POST'],
+    ['/events', 'GET'],
+  ])('a CORS preflight of %s gets the allowed origin, methods and headers, for two hours', async (path, method) => {
+    const { status, headers } = await send(gateway, `OPTIONS ${path}`, undefined, {
       origin: 'https://example.com',
-      'access-control-request-method': 'PATCH',
+      'access-control-request-method': method,
       'access-control-request-headers': 'content-type,x-api-key',
     });
     expect([status, headers['access-control-allow-origin']]).toEqual([204, '*']);
-    expect(headers['access-control-allow-methods']).toContain('PATCH');
+    expect(headers['access-control-allow-methods']).toContain(method);
     expect(headers['access-control-allow-headers']).toBe('content-type,x-api-key');
+    expect(headers['access-control-max-age']).toBe('7200');
   });
 });
 

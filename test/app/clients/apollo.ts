@@ -12,6 +12,7 @@ import {
   RenamePetDocument,
 } from './generated/graphql.js';
 import { patientFetch } from './patient-fetch.js';
+import { reconnection } from './reconnection.js';
 import { key, report, url } from './run.js';
 
 const http = new HttpLink({ uri: `${url}/graphql`, headers: { 'x-api-key': key }, fetch: patientFetch });
@@ -19,13 +20,7 @@ const socket = createClient({
   url: `${url.replace('http', 'ws')}/graphql`,
   connectionParams: { 'x-api-key': key },
   webSocketImpl: WebSocket, // not in a browser
-  // By default, graphql-ws gives up when it cannot reach the server, for example during a restart.
-  retryAttempts: Number.POSITIVE_INFINITY,
-  shouldRetry: (event) => (event as CloseEvent).code !== 4403, // a wrong key
-  retryWait: async (retries) => {
-    const seconds = Math.min(2 ** retries, 30) * (0.5 + Math.random());
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  },
+  ...reconnection,
 });
 const client = new ApolloClient({
   cache,

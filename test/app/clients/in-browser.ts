@@ -22,6 +22,8 @@ interface Sink {
 
 interface Tried {
   query(): Promise<Outcome>;
+  /** Sends any document. */
+  ask?(document: string): Promise<Outcome>;
   mutate?(): Promise<Outcome>;
   subscribe?(sink: Sink): void;
 }
@@ -172,6 +174,7 @@ function iterating(client: IteratingClient): Tried {
     });
   return {
     query: () => once(QUERY),
+    ask: once,
     mutate: () => once(MUTATION),
     subscribe: ({ next, over }) =>
       void client.subscribe(
@@ -196,14 +199,16 @@ function graphqlSse(url: string, key?: string): Tried {
 /** EventSource sends neither headers nor mutations. */
 function eventSource(url: string): Tried {
   const open = (query: string) => new EventSource(`${url}/graphql/stream?${new URLSearchParams({ query })}`);
+  const ask = (document: string) =>
+    new Promise<Outcome>((resolve, reject) => {
+      const source = open(document);
+      source.addEventListener('next', ({ data }) => resolve(outcomeOf(JSON.parse(data))));
+      source.addEventListener('complete', () => source.close());
+      source.addEventListener('error', () => source.readyState === EventSource.CLOSED && reject(new Error('closed')));
+    });
   return {
-    query: () =>
-      new Promise((resolve, reject) => {
-        const source = open(QUERY);
-        source.addEventListener('next', ({ data }) => resolve(outcomeOf(JSON.parse(data))));
-        source.addEventListener('complete', () => source.close());
-        source.addEventListener('error', () => source.readyState === EventSource.CLOSED && reject(new Error('closed')));
-      }),
+    query: () => ask(QUERY),
+    ask,
     subscribe: ({ next, over }) => {
       const source = open(SUBSCRIPTION);
       source.addEventListener('next', ({ data }) => next(JSON.parse(data).data));
@@ -249,6 +254,7 @@ const received: Record<string, { events: unknown[]; over: unknown[] }> = {};
 Object.assign(window, {
   clients: {
     query: (name: string, url: string, key?: string) => CLIENTS[name]?.(url, key).query().catch(failed),
+    ask: (name: string, url: string, document: string) => CLIENTS[name]?.(url).ask?.(document).catch(failed),
     mutate: (name: string, url: string, key?: string) => CLIENTS[name]?.(url, key).mutate?.().catch(failed),
     subscribe: (name: string, url: string, key?: string) => {
       const mine = { events: [] as unknown[], over: [] as unknown[] };

@@ -15,12 +15,14 @@ import {
 } from 'relay-runtime';
 import { WebSocket } from 'ws'; // browsers have their own
 import { patientFetch } from './patient-fetch.js';
+import { reconnection } from './reconnection.js';
 import { key, report, url } from './run.js';
 
 const socket = createClient({
   url: `${url.replace('http', 'ws')}/graphql`,
   connectionParams: { 'x-api-key': key },
   webSocketImpl: WebSocket, // not in a browser
+  ...reconnection,
 });
 const environment = new Environment({
   network: Network.create(

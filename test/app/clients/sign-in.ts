@@ -4,6 +4,7 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { OperationTypeNode } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws'; // browsers have their own
+import { reconnection } from './reconnection.js';
 import { report, url } from './run.js';
 
 /** In place of a function of an OIDC client, which returns a token that has not ended. */
@@ -16,6 +17,8 @@ const socket = createClient({
   url: `${url.replace('http', 'ws')}/graphql`,
   connectionParams: async () => ({ Authorization: `Bearer ${await accessToken()}` }),
   webSocketImpl: WebSocket, // not in a browser
+  ...reconnection,
+  shouldRetry: () => true, // a token that has ended is replaced
 });
 const client = new ApolloClient({
   cache: new InMemoryCache(),
