@@ -52,8 +52,8 @@ export class GatewayDatabase implements Database {
   query<Row>(
     statement: Statement,
     values: readonly unknown[],
-    isShortRead = false,
-    requester = this.serviceSession().requester,
+    isShortRead: boolean,
+    requester: Requester,
   ): Promise<Row[]> {
     return this.engine.run(requester, { statement, values, kind: isShortRead ? 'short-read' : 'read' });
   }

@@ -7,7 +7,7 @@ import fastify, {
   type onResponseHookHandler,
   type onSendHookHandler,
 } from 'fastify';
-import { callInBatch } from '../database/batch';
+import { callAtIterationEnd } from '../database/iteration-end';
 import type { Catalogue } from '../errors/codes';
 import { createApollo } from '../graphql/apollo';
 import type { Documents } from '../graphql/documents';
@@ -206,7 +206,7 @@ function startRequests(requests: RequestsInProgress, methods: AllowedMethods): o
   };
 }
 
-const inBatches = () => new Promise<void>((resolve) => callInBatch(resolve));
+const inBatches = () => new Promise<void>((resolve) => callAtIterationEnd(resolve));
 
 function logResponses(accessLog: AccessLog): onResponseHookHandler {
   return (request, reply, done) => {

@@ -242,7 +242,7 @@ test('Apollo Client merges the pages of every list, supports fragments on Node, 
     'insert into orders (pet_id, complete) select 1, false from generate_series(2, 5)',
     "insert into inventory (pet_id, quantity) select id, 1 from pets where name like 'Pet %'",
   ])
-    await gateway.database.query(statement(sql), []);
+    await gateway.database.serviceSession().query(statement(sql), []);
   for (const name of ['a', 'b', 'c']) await gateway.createKey({ name, plan: 'FREE', scopes: ['READ'] });
   expect(await seenBy('apollo-lists')).toEqual({
     lists: {

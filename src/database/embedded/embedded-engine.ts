@@ -1,10 +1,10 @@
 import { Query, type QueryConfig, type ResultBuilder } from 'pg';
-import { callInBatch } from '../batch';
 import { type PoolLoad, type Requester, SERVICE } from '../database';
 import { Deadline, settled } from '../deadline';
 import type { BoundStatement, Engine, OpenTransaction, StatementKind, TransactionEnd } from '../engine';
 import { connectionsOfOneCaller, FairSemaphore, type Release } from '../fair-semaphore';
 import { PrismaClient } from '../generated/client';
+import { callAtIterationEnd } from '../iteration-end';
 import type { PoolBounds } from '../postgres/bounded-pool';
 import { TAKES_WRITES } from '../postgres/postgres-engine';
 import { exactDate } from '../postgres/prepared-query';
@@ -111,7 +111,7 @@ export class EmbeddedEngine implements Engine {
       flight.send(config, kind === 'short-read', (error, result) => {
         flight.land();
         if (error) reject(error);
-        else callInBatch(() => resolve(result));
+        else callAtIterationEnd(() => resolve(result));
       });
     });
     if (succeeded) running.then(succeeded, () => undefined);

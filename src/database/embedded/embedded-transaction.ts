@@ -1,9 +1,9 @@
 import type { QueryConfig, ResultBuilder } from 'pg';
-import { callInBatch } from '../batch';
 import type { Statement } from '../database';
 import { type Deadline, settled } from '../deadline';
 import type { OpenTransaction, TransactionEnd } from '../engine';
 import type { Prisma } from '../generated/client';
+import { callAtIterationEnd } from '../iteration-end';
 import { exactDate } from '../postgres/prepared-query';
 import type { PrismaClientPool, ReusablePrismaClient } from '../postgres/prisma-client-pool';
 import type { EventRow } from '../recorded-write';
@@ -110,7 +110,9 @@ export class EmbeddedTransaction implements OpenTransaction {
 
   private post(config: QueryConfig): Promise<ResultBuilder> {
     return new Promise((resolve, reject) => {
-      this.flight.send(config, false, (error, result) => (error ? reject(error) : callInBatch(() => resolve(result))));
+      this.flight.send(config, false, (error, result) =>
+        error ? reject(error) : callAtIterationEnd(() => resolve(result)),
+      );
       // All others wait for this transaction, so its statements do not wait for the end of the event loop's iteration.
       this.stream.flush();
     });

@@ -1,7 +1,7 @@
 import { type ClientBase, Query, type ResultBuilder, TypeOverrides } from 'pg';
-import { callInBatch } from '../batch';
 import type { Statement } from '../database';
 import { failureOf, leavesUnclear } from '../failures';
+import { callAtIterationEnd } from '../iteration-end';
 
 /** The server's memory for a prepared statement, and for each character of its text (bench/README.md). */
 const STATEMENT_BYTES = 14_000;
@@ -48,7 +48,7 @@ export function runPrepared<Row>(
       isDone = true;
       if (!error) {
         done(isFull);
-        return callInBatch(() => resolve(result.rows));
+        return callAtIterationEnd(() => resolve(result.rows));
       }
       const failure = failureOf(error);
       done(isFull || leavesUnclear(failure));

@@ -9,7 +9,7 @@ let callbacks: (() => void)[] = [];
  * step then stays in the processor's caches. Handled one by one, requests cost far more CPU time (bench/README.md, "What
  * measuring has shown").
  */
-export function callInBatch(callback: () => void): void {
+export function callAtIterationEnd(callback: () => void): void {
   if (callbacks.push(callback) === 1) setImmediate(callAll);
 }
 

@@ -1,11 +1,11 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { callInBatch } from '../../src/database/batch';
+import { callAtIterationEnd } from '../../src/database/iteration-end';
 
 test('callbacks are called in one batch, so code that awaits them continues only after the last callback', async () => {
   const log: string[] = [];
   const step = async (name: string) => {
     await new Promise<void>((resolve) =>
-      callInBatch(() => {
+      callAtIterationEnd(() => {
         log.push(`${name} called`);
         resolve();
       }),
@@ -18,8 +18,8 @@ test('callbacks are called in one batch, so code that awaits them continues only
 
 test('a callback that is added during a batch is called in the next iteration of the event loop', async () => {
   const log: string[] = [];
-  callInBatch(() => {
-    callInBatch(() => log.push('next'));
+  callAtIterationEnd(() => {
+    callAtIterationEnd(() => log.push('next'));
     setImmediate(() => log.push('after the batch'));
   });
   await nextIteration();
