@@ -4,7 +4,7 @@ import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
 import { FORMATS } from '../session-settings';
 import { explainVirtualMemory } from '../virtual-memory';
-import { CLUSTER, makeDataDirectory, PRIVATE } from './data-directory';
+import { CLUSTER, isFileError, makeDataDirectory, PRIVATE, unusable } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { fileFailureOf, guardedFiles } from './guarded-files';
 import { exitWithoutLock, isHeld } from './lock-proof';
@@ -36,7 +36,7 @@ export async function openDirectory(directory: string) {
  */
 export async function openCluster(directory: string, proof: string): Promise<PGlite> {
   const cluster = join(directory, CLUSTER);
-  const version = versionOf(cluster);
+  const version = versionOf(directory);
   if (version !== undefined && version !== MAJOR_VERSION) {
     throw new Error(
       `${cluster} contains a PostgreSQL ${version} database; this version of the gateway reads PostgreSQL ${MAJOR_VERSION}. ` +
@@ -47,7 +47,11 @@ export async function openCluster(directory: string, proof: string): Promise<PGl
     if (version === undefined) await createCluster(cluster, proof);
     return await startEngine({ fs: await guardedFiles(cluster, proof) });
   } catch (error) {
-    const reason = fileFailureOf(error) ?? explainVirtualMemory(reasonOf(error)) ?? reasonOf(error);
+    const fileFailure = fileFailureOf(error) ?? (isFileError(error) ? error : undefined);
+    if (fileFailure) throw unusable(directory, fileFailure);
+    const reason =
+      explainVirtualMemory(reasonOf(error)) ??
+      `${reasonOf(error)}. Restore a backup, or set DATA_DIR to another directory.`;
     throw new Error(`${cluster} cannot be opened as a database: ${reason}`, { cause: error });
   }
 }
@@ -80,11 +84,13 @@ export function renameDurably(from: string, to: string): void {
   }
 }
 
+/** @throws Error with a one-line message if the cluster cannot be read. */
 function versionOf(directory: string): string | undefined {
   try {
-    return readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim();
-  } catch {
-    return undefined; // a new directory
+    return readFileSync(join(directory, CLUSTER, 'PG_VERSION'), 'utf8').trim();
+  } catch (error) {
+    if (isFileError(error) && error.code === 'ENOENT') return undefined; // a new directory
+    throw unusable(directory, error);
   }
 }
 

@@ -53,6 +53,7 @@ const isPermitted = spawnSync(SETPRIV, [...OPTIONS, process.execPath, '--check',
 const asNobody = isPermitted ? test : test.skip;
 
 asNobody.each([
+  ['the database', ['postgres']],
   ['a lock', ['lock.1']],
   ['both', ['postgres', 'lock.1']],
 ] as const)(
