@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -90,6 +90,33 @@ test('openapi-fetch follows Link headers, places a repeated order only once, and
     added: [11, 21, 31],
     refused: [{ path: 'name', message: 'must not be empty', rule: 'TOO_SHORT', params: { min: 1 } }],
   });
+});
+
+test("the guide's loop for If-Match ends with the error if a proxy changes every tag", async () => {
+  await fillShop(gateway.database);
+  let attempts = 0;
+  const proxy = createServer((request, response) => {
+    const { method, headers } = request;
+    if (headers['if-match']) {
+      attempts++;
+      headers['if-match'] = '"changed"';
+    }
+    const forwarded = httpRequest(`${url}${request.url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  await expect(seenBy('rest', { PETSTORE_URL: `http://127.0.0.1:${port}` })).rejects.toMatchObject({
+    stderr: expect.stringContaining('Error: PRECONDITION_FAILED: '),
+  });
+  proxy.closeAllConnections();
+  proxy.close();
+  // Three loops run at the same time.
+  expect(attempts).toBeGreaterThan(3);
+  expect(attempts).toBeLessThanOrEqual(3 * 10);
 });
 
 /** What the Apollo client reports on a new shop. */

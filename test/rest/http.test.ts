@@ -165,6 +165,17 @@ describe('Content-Type', () => {
         ]);
   });
 
+  test('DELETE deletes what exists, whatever its Content-Type, if it has no body', async () => {
+    await fillShop(gateway.database);
+    const paths = ['/store/orders/1', '/store/inventory/1', '/pets/3', '/categories/2'];
+    for (const path of paths) {
+      const deleted = await send(gateway, `DELETE ${path}`, undefined, { 'content-type': 'text/plain' });
+      expect([path, deleted.status, deleted.text]).toEqual([path, 204, '']);
+      expect((await send(gateway, `DELETE ${path}`)).status).toBe(404);
+    }
+    await fillShop(gateway.database);
+  });
+
   test('a body of 100 KiB is accepted, and a larger body gets 413', async () => {
     const change = (size: number) => send(gateway, 'PATCH /pets/1', '{"name":"Mia"}'.padEnd(size));
     expect((await change(102_400)).status).toBe(200);
