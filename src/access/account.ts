@@ -9,7 +9,7 @@ export interface Account extends Caller {
   /** The request's API key; `undefined` for end users and anonymous callers. */
   readonly apiKey?: StoredKey;
   /** The `sub` of an end user's token; `undefined` for other callers. */
-  readonly subject?: string;
+  readonly sub?: string;
   /** The hash of the secret that the request presented; `undefined` for anonymous callers. */
   readonly secretHash?: Uint8Array;
 }
@@ -65,9 +65,9 @@ export function keyCaller(apiKey: StoredKey, secretHash?: Uint8Array): Account {
 /** The form of a user's id. */
 export const USER_ID_FORM = /^user:[\w-]{22}$/;
 
-/** An end user, whom a token identifies. @param id the user's id: `user:…`. @param subject the `sub` of the token. */
-export function userCaller(id: string, subject: string, plan: keyof typeof PLANS, granted: readonly Scope[]): Account {
-  return { id, recordedAs: USERS, user: id, subject, quota: PLANS[plan], plan, scopes: scopesOf(granted) };
+/** An end user, whom a token identifies. @param id the user's id: `user:…`. @param sub the claim of its token. */
+export function userCaller(id: string, sub: string, plan: keyof typeof PLANS, granted: readonly Scope[]): Account {
+  return { id, recordedAs: USERS, user: id, sub, quota: PLANS[plan], plan, scopes: scopesOf(granted) };
 }
 
 function quotaOf({ plan, perMinute, perDay }: StoredKey): Quota {

@@ -9,7 +9,7 @@ import { Paged, Sized, WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { Errors, Input, nullable, RateLimited, RequiresScope } from '../graphql/directives';
 import { NEVER_STORED } from '../graphql/idempotency';
 import { type AnyId, DateTime } from '../graphql/scalars';
-import { subjectOfAddress, UNKNOWN } from '../rate-limit/client-address';
+import { idOfAddress, UNKNOWN } from '../rate-limit/client-address';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { accountOf, keyCaller, type StoredKey, USER_ID_FORM } from './account';
@@ -166,7 +166,7 @@ export class ApiKeyResolver {
       return [caller, key?.sharesQuotaOf ?? undefined];
     }
     if (USER_ID_FORM.test(caller)) return [caller];
-    const address = subjectOfAddress(caller);
+    const address = idOfAddress(caller);
     if (address === UNKNOWN && caller !== UNKNOWN)
       throw badInput({ path: 'caller', ...notOfForm("a key id, an IP address or a user's id") });
     return [address];

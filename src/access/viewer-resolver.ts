@@ -24,13 +24,7 @@ export class ViewerResolver {
   @Errors('BAD_USER_INPUT')
   @Query(() => Viewer, { description: 'The caller: its plan, scopes, API key and usage. Uses no quota.' })
   async viewer(@Ctx() context: Context): Promise<object> {
-    const {
-      id: callerId,
-      subject: user = null,
-      plan,
-      scopes,
-      apiKey = null,
-    } = accountOf(context.operationRequest.caller);
+    const { id: callerId, sub: user = null, plan, scopes, apiKey = null } = accountOf(context.operationRequest.caller);
     return { user, callerId, plan, scopes: [...scopes], apiKey, rateLimit: await this.rateLimit(context) };
   }
 

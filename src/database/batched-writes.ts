@@ -58,7 +58,7 @@ class Batch {
 }
 
 /**
- * Writes rows with one statement if they arrive in the same turn of the event loop, or while earlier ones are being written.
+ * Writes rows with one statement if they arrive together, or while earlier ones are being written.
  * A row then costs a fraction of a single statement (bench/README.md). Callers are served round-robin.
  *
  * A row that arrives alone is written alone. So is a row that the batch leaves out, since a row that it refers to is missing or
@@ -134,7 +134,7 @@ export class BatchedWrites {
     return true;
   }
 
-  /** Sends the rows that wait at the end of this turn of the event loop, when other requests have added theirs. */
+  /** Sends the rows that wait in a microtask. The stage `batch` lets requests arrive together, so others have added theirs. */
   private schedule(): void {
     if (this.isScheduled || this.inFlight === MAX_IN_FLIGHT || !this.waiting) return;
     this.isScheduled = true;

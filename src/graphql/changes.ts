@@ -26,7 +26,8 @@ export function Changes<Row extends object, Filter extends object>(
     filterOf,
   }: { description: string; filterOf: (filter: Filter) => (event: ChangeEvent<Row>) => boolean },
 ): MethodDecorator {
-  // type-graphql calls `pubSub.subscribe(topic, topicId)`. Here the topic id says which events the subscriber gets.
+  // type-graphql calls `pubSub.subscribe(topic, topicId)`, which is in `schema.ts`. The topic id says which events the
+  // subscriber gets.
   const topicId = ({ args, context }: { args: { filter?: Filter | null }; context: Context }): EventAudience => {
     const filter = filterOf(args.filter ?? ({} as Filter)) as EventFilter;
     return { filter, visibility: visibilityOf(context.operationRequest.caller) };

@@ -189,6 +189,7 @@ export class Documents {
     }
     try {
       const release = await this.queue.enterDocument(requester, () => this.has(text));
+      // The document is read in this iteration of the event loop, in which the queue starts nothing else.
       release();
     } catch (error) {
       await meter.waive();

@@ -116,7 +116,7 @@ export class OperationQueue {
 
   /**
    * Waits until the response to an event may be computed, or a stream may go on. Both share the allowance of free operations.
-   * @returns a promise if the computation must wait.
+   * @returns a promise if the computation must wait. Its function does nothing, and need not be called.
    * @throws Ended if the deadline ends first; the error of `rejectionOf`.
    */
   enterEvent(requester: Requester, cost: number): Release | Promise<Release> {

@@ -26,8 +26,8 @@ export type StartLive = (onEnd: (ended: RunningSubscription) => void) => Promise
 const OVER: Step = { value: undefined, done: true };
 
 /**
- * Iterates over the events of a running subscription. If the gateway ends the subscription, the last event is an error with
- * the reason.
+ * Iterates over the responses to the events of a running subscription. If the gateway ends the subscription, the last response
+ * is an error with the reason.
  */
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
@@ -149,14 +149,14 @@ const SHARED_MS = 1_000;
 /**
  * Computes the response to an event once for all subscribers that need the same response. Work that waits in a caller's queue
  * is shared only by the subscribers of this caller. The work that leaves its queue first computes the result for all.
- * Computations run in sessions of the service, so a caller's errors and delays do not reach other callers. A result is kept
+ * Computations run in sessions that belong to no caller, so a caller's errors and delays do not reach other callers. A result is kept
  * as long as the event object, which is freed when the last subscriber has read it.
  */
 export class EventResults<Result> {
   private readonly events = new WeakMap<object, ResultsOfEvent<Result>>();
 
   /**
-   * @param open returns a session of the service that sees these rows.
+   * @param open returns a session of no caller that sees these rows.
    * @param waitMs how long work may wait in its caller's queue, in milliseconds.
    */
   constructor(

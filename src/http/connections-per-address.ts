@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { subjectOfAddress } from '../rate-limit/client-address';
+import { idOfAddress } from '../rate-limit/client-address';
 
 /** The fraction of `maxConnections` to which an address is limited when few connections are free. */
 const ADDRESS_FRACTION = 1 / 4;
@@ -19,7 +19,7 @@ export function limitConnectionsPerAddress(server: Server): void {
     // `parseAgain` in live/upgrades.ts emits `connection` a second time for the same socket.
     if (known.has(socket)) return;
     known.add(socket);
-    const address = subjectOfAddress(socket.remoteAddress);
+    const address = idOfAddress(socket.remoteAddress);
     const count = open.get(address) ?? 0;
     const most = Math.floor(server.maxConnections * ADDRESS_FRACTION);
     if (server.maxConnections - total <= most && count >= most) {

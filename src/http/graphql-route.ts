@@ -9,7 +9,7 @@ import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { normalizeParameters, type Parameters, parametersInUrl } from './graphql-parameters';
 import { acceptJsonBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
-import type { CreateGraphQLRequest } from './operation-request';
+import type { CreateGraphQLOperationRequest } from './operation-request';
 import type { Page } from './portal';
 import { GRAPHQL_PATH } from './urls';
 
@@ -21,7 +21,7 @@ interface GraphQLRouteOptions {
   /** The page that a browser gets at `/graphql`. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
-  readonly createGraphQLRequest: CreateGraphQLRequest;
+  readonly createGraphQLOperationRequest: CreateGraphQLOperationRequest;
 }
 
 /**
@@ -29,7 +29,7 @@ interface GraphQLRouteOptions {
  * Server reads every operation over HTTP; graphql/apollo.ts replaces its validation and execution.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, documents, websockets, sandbox, createGraphQLRequest } = options;
+  const { apollo, documents, websockets, sandbox, createGraphQLOperationRequest } = options;
   acceptJsonBodies(app);
   // An HTML form on any site can send a `text/plain` body. The body is accepted as text, so that Apollo's CSRF prevention
   // rejects the request.
@@ -49,7 +49,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
     }
     const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asApolloReads(request, parameters),
-      context: async () => createGraphQLRequest(request),
+      context: async () => createGraphQLOperationRequest(request),
     });
     // Only @defer and @stream produce responses in several parts, and the schema has neither directive.
     if (body.kind === 'chunked') throw new Error('Apollo responds in parts');

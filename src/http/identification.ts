@@ -3,7 +3,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Deadline } from '../database/deadline';
 import { ProblemError } from '../errors/errors';
 import type { Caller } from '../graphql/caller';
-import { subjectOfAddress, UNKNOWN } from '../rate-limit/client-address';
+import { idOfAddress, UNKNOWN } from '../rate-limit/client-address';
 import { limitError, type Subject } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
@@ -74,7 +74,7 @@ export function meterOfNobody(limits: Limiter): Meter {
 export function identifyCallers(options: Identification): onRequestHookHandler {
   const { authenticator, limits, requests, anonymousCaller, onUnreadableAddress } = options;
   const anonymous = ({ ip }: FastifyRequest) => {
-    const address = subjectOfAddress(ip);
+    const address = idOfAddress(ip);
     if (address === UNKNOWN && ip !== undefined) onUnreadableAddress(ip);
     return anonymousCaller(address);
   };
@@ -87,7 +87,7 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
     const beforeLookUp = (callerId: string) => requests.countDuringLookUp(slot, { id: callerId });
     try {
       return authenticator.authenticate(key, {
-        address: subjectOfAddress(ip),
+        address: idOfAddress(ip),
         deadline,
         socket: raw.socket,
         beforeLookUp,

@@ -52,11 +52,11 @@ export function operationRequestCreator({
 }
 
 /** Creates the executor's request for an operation of the GraphQL interface. */
-export type CreateGraphQLRequest = (incoming: IncomingRequest) => OperationRequest;
+export type CreateGraphQLOperationRequest = (incoming: IncomingRequest) => OperationRequest;
 
-export function graphQLRequestCreator(
+export function graphQLOperationRequestCreator(
   createOperationRequest: CreateOperationRequest<IncomingRequest>,
-): CreateGraphQLRequest {
+): CreateGraphQLOperationRequest {
   return (incoming) => {
     const key = incoming.headers?.[IDEMPOTENCY_KEY];
     return createOperationRequest(incoming, GRAPHQL_API, key === undefined ? undefined : { header: String(key) });

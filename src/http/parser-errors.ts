@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors/codes';
 import { errorBody, helpLink, ProblemError } from '../errors/errors';
-import { subjectOfAddress } from '../rate-limit/client-address';
+import { idOfAddress } from '../rate-limit/client-address';
 import { limitError } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { Meter } from '../rate-limit/meter';
@@ -66,7 +66,7 @@ export function answerParserErrors(options: ParserErrorOptions) {
   const meterOf = ({ remoteAddress }: Socket) =>
     options.isProxy(remoteAddress)
       ? meterOfNobody(limits)
-      : new Meter(limits, { id: subjectOfAddress(remoteAddress), quota: PLANS.FREE });
+      : new Meter(limits, { id: idOfAddress(remoteAddress), quota: PLANS.FREE });
 
   return async (error: ParserError, socket: Socket): Promise<void> => {
     // The parser reports an error for each further packet of a rejected request.

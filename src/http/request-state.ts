@@ -49,7 +49,7 @@ declare module 'fastify' {
     annotate?(request: FastifyRequest, reply: FastifyReply): void;
     /**
      * Checks a request before its body is read, once per request. A REST route also counts the uses of a deprecated operation
-     * here, since rejected requests count too. @throws the error if the route rejects the request.
+     * here, since requests that this check or a later stage rejects count too. @throws the error if the route rejects the request.
      */
     check?(request: FastifyRequest, reply: FastifyReply): void;
     /** Whether a request reaches the route although its caller is banned. */

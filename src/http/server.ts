@@ -35,7 +35,11 @@ import { UPGRADE_OPTIONS } from './live/upgrades';
 import { WebSockets } from './live/websockets';
 import type { Exposition } from './metrics';
 import { metricsRoute } from './metrics-route';
-import { graphQLRequestCreator, type OperationRequestOptions, operationRequestCreator } from './operation-request';
+import {
+  graphQLOperationRequestCreator,
+  type OperationRequestOptions,
+  operationRequestCreator,
+} from './operation-request';
 import { paceRejections } from './pacing';
 import { answerParserErrors } from './parser-errors';
 import type { Portal } from './portal';
@@ -230,19 +234,19 @@ async function routesOf(
 ): Promise<Install> {
   const { executor, documents, live, requests, accessLog, routes, portal, exposition } = options;
   const createOperationRequest = operationRequestCreator(options);
-  const createGraphQLRequest = graphQLRequestCreator(createOperationRequest);
+  const createGraphQLOperationRequest = graphQLOperationRequestCreator(createOperationRequest);
   const apollo = await createApollo(executor, documents);
   const streams = new EventStreams({ live, requests, accessLog, createOperationRequest });
-  const websockets = new WebSockets(server, { ...options, createGraphQLRequest });
+  const websockets = new WebSockets(server, { ...options, createGraphQLOperationRequest });
   return async (app) => {
     await app.register(graphqlRoute, {
       apollo,
       documents,
       websockets,
-      createGraphQLRequest,
+      createGraphQLOperationRequest,
       sandbox: portal.sandbox,
     });
-    await app.register(sseRoute, { live, streams, createGraphQLRequest });
+    await app.register(sseRoute, { live, streams, createGraphQLOperationRequest });
     ignoreBodies(app);
     registerRoutes(app, { executor, routes, createOperationRequest, streams });
     methods.answerOptions(app);

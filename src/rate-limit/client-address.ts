@@ -27,13 +27,13 @@ export function withoutPort(text: string): string {
  * first address of the network. The function maps a subject to itself, so a displayed subject can be used as input.
  * @param ip `undefined` if the client reset the connection before its address was read.
  */
-export function subjectOfAddress(ip: string | undefined): string {
+export function idOfAddress(ip: string | undefined): string {
   if (ip === undefined) return UNKNOWN;
   const address = ip.startsWith(MAPPED) ? ip.slice(MAPPED.length) : ip;
   if (isIPv4(address)) return address;
   if (isIPv6(ip)) return networkOf(ip);
   const bare = withoutPort(ip);
-  return bare === ip ? UNKNOWN : subjectOfAddress(bare);
+  return bare === ip ? UNKNOWN : idOfAddress(bare);
 }
 
 function networkOf(ip: string): string {

@@ -41,7 +41,7 @@ test('accepts a genuine token, whose caller can be computed from iss and sub', a
     id: ANN(),
     recordedAs: 'users',
     user: ANN(),
-    subject: 'ann',
+    sub: 'ann',
     plan: 'FREE',
     quota: PLANS.FREE,
     scopes: new Set(['READ', 'ORDER']),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { subjectOfAddress } from '../../src/rate-limit/client-address';
+import { idOfAddress } from '../../src/rate-limit/client-address';
 
 test.each([
   ['an IPv4 address as it is', '203.0.113.7', '203.0.113.7'],
@@ -16,34 +16,34 @@ test.each([
   ['an IPv4-mapped address with a port as IPv4', '[::ffff:203.0.113.7]:4711', '203.0.113.7'],
   ['a link-local address with a zone and a port', '[fe80::1%eth0]:4711', 'fe80::'],
 ])('counts %s', (_, ip, subject) => {
-  expect(subjectOfAddress(ip)).toBe(subject);
+  expect(idOfAddress(ip)).toBe(subject);
 });
 
 test('adjacent networks are counted separately', () => {
-  expect(subjectOfAddress('2001:db8:1:2::1')).not.toBe(subjectOfAddress('2001:db8:1:3::1'));
-  expect(subjectOfAddress('203.0.113.7')).not.toBe(subjectOfAddress('203.0.113.8'));
+  expect(idOfAddress('2001:db8:1:2::1')).not.toBe(idOfAddress('2001:db8:1:3::1'));
+  expect(idOfAddress('203.0.113.7')).not.toBe(idOfAddress('203.0.113.8'));
 });
 
 test('all addresses of one /64 share a quota', () => {
   const group = fc.nat(0xffff).map((n) => n.toString(16));
   fc.assert(
     fc.property(fc.array(group, { minLength: 4, maxLength: 4 }), (host) => {
-      expect(subjectOfAddress(`2001:db8:1:2:${host.join(':')}`)).toBe('2001:db8:1:2::');
+      expect(idOfAddress(`2001:db8:1:2:${host.join(':')}`)).toBe('2001:db8:1:2::');
     }),
   );
 });
 
-test('subjectOfAddress returns a subject unchanged', () => {
+test('idOfAddress returns a subject unchanged', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (ip) => {
-      const subject = subjectOfAddress(ip);
-      expect(subjectOfAddress(subject)).toBe(subject);
+      const subject = idOfAddress(ip);
+      expect(idOfAddress(subject)).toBe(subject);
     }),
   );
 });
 
 test('all missing and invalid addresses share a quota', () => {
   const invalid = ['', 'unix:', '1.2.3', '010.0.0.1', 'a', '1.2.3.4:', '1.2.3.4:a', '1.2.3.4:80:80', '[1.2.3', '[]:80'];
-  const subjects = [undefined, ...invalid, '[[::1]:80]:80', '2001:db8::1:80:x'].map((ip) => subjectOfAddress(ip));
+  const subjects = [undefined, ...invalid, '[[::1]:80]:80', '2001:db8::1:80:x'].map((ip) => idOfAddress(ip));
   expect(new Set(subjects)).toEqual(new Set(['unknown']));
 });

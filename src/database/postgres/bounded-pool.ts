@@ -110,7 +110,7 @@ export class BoundedPool extends Pool {
     const { deadline } = requester;
     return new Promise((resolve, reject) => {
       const enter = (leave: Release) => {
-        // If a connection is idle and no earlier request waits for it, the pool hands it out in this turn of the event loop.
+        // If a connection is idle and no earlier request waits for it, the pool hands it out in this iteration of the event loop.
         // So usually no listener for the deadline is needed.
         const stop = this.idleCount > this.waitingCount ? undefined : deadline.onEnd(() => reject(deadline.reason));
         const onConnect: Callback = (error, client) => {

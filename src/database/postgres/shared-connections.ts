@@ -20,7 +20,7 @@ interface SharedConnectionsOptions {
 
 /**
  * Connections that many short reads share. node-postgres sends each read without waiting for earlier results (its `pipeline`
- * option). Each read still succeeds or fails alone. Reads of the same turn of the event loop share one socket write. In a
+ * option). Each read still succeeds or fails alone. Reads of the same iteration of the event loop share one socket write. In a
  * process that serves thousands of small requests, the socket write is the most expensive part of a read.
  *
  * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool
@@ -108,7 +108,7 @@ const CHECK_MS = 250;
 /** One of the {@link SharedConnections}. */
 class SharedConnection {
   isOpen = false;
-  /** Whether this connection is collecting reads, which it sends at the end of this turn of the event loop. */
+  /** Whether this connection is collecting reads, which it sends at the end of this iteration of the event loop. */
   isGathering = false;
   /** Number of reads without a result yet. */
   waiting = 0;
@@ -187,7 +187,7 @@ class SharedConnection {
   }
 
   /**
-   * Sends the reads of this turn of the event loop in one socket write, which costs less than several writes.
+   * Sends the reads of this iteration of the event loop in one socket write, which costs less than several writes.
    * `connection.stream` is looked up each time, since TLS replaces the original socket.
    */
   private gather(): void {

@@ -10,7 +10,7 @@ import type { EventFormat } from '../../rest/server-sent-events';
 import { responseType } from '../graphql-media-types';
 import { type Parameters, parametersInUrl } from '../graphql-parameters';
 import { acceptJsonBodies } from '../json-body';
-import type { CreateGraphQLRequest } from '../operation-request';
+import type { CreateGraphQLOperationRequest } from '../operation-request';
 import { STREAM_PATH } from '../urls';
 import type { LiveOperations } from './live-operations';
 import { credentialOf, type EventStreams, setStreamHeaders } from './sse-streams';
@@ -18,7 +18,7 @@ import { credentialOf, type EventStreams, setStreamHeaders } from './sse-streams
 interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly streams: EventStreams;
-  readonly createGraphQLRequest: CreateGraphQLRequest;
+  readonly createGraphQLOperationRequest: CreateGraphQLOperationRequest;
 }
 
 /**
@@ -28,7 +28,7 @@ interface StreamRouteOptions {
  */
 export async function sseRoute(
   app: FastifyInstance,
-  { live, streams, createGraphQLRequest }: StreamRouteOptions,
+  { live, streams, createGraphQLOperationRequest }: StreamRouteOptions,
 ): Promise<void> {
   acceptJsonBodies(app);
 
@@ -36,7 +36,7 @@ export async function sseRoute(
     if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const sent = request.method === 'GET' ? parametersInUrl(request.query as Parameters) : request.body;
-    const result = await live.runRequest(sent, createGraphQLRequest(request), credentialOf(request));
+    const result = await live.runRequest(sent, createGraphQLOperationRequest(request), credentialOf(request));
     reply.headers(headersOf(result));
     if (result instanceof RunningSubscription) return streams.send(request, reply, result, GRAPHQL_EVENTS);
     if (isHttpError(result.status)) {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Deadline } from '../../database/deadline';
 import type { CreateOperationRequest, OperationRequest } from '../../graphql/context';
 import type { LiveResult, RunningSubscription, StartLive } from '../../graphql/subscriptions';
-import { subjectOfAddress } from '../../rate-limit/client-address';
+import { idOfAddress } from '../../rate-limit/client-address';
 import { EVENT_STREAM } from '../../rest/media-types';
 import type { EventFormat, EventStreams as Streams } from '../../rest/server-sent-events';
 import type { AccessLog } from '../access-log';
@@ -72,7 +72,7 @@ export function setStreamHeaders(reply: FastifyReply): void {
 
 export function credentialOf(request: FastifyRequest): Credential | undefined {
   const key = presentedKey(request);
-  return key === undefined ? undefined : { key, address: subjectOfAddress(request.ip) };
+  return key === undefined ? undefined : { key, address: idOfAddress(request.ip) };
 }
 
 /**

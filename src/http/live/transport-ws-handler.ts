@@ -119,8 +119,8 @@ export class TransportWsHandler {
     let last: Sent = { id, type: MessageType.Complete };
     if (result instanceof RunningSubscription) {
       operation.keep(result);
-      for await (const event of result) {
-        const sent = this.send({ id, type: MessageType.Next, payload: event });
+      for await (const response of result) {
+        const sent = this.send({ id, type: MessageType.Next, payload: response });
         const problem = this.options.unreadProblem();
         if (problem) result.end(problem);
         await sent;

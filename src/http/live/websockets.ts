@@ -12,7 +12,7 @@ import type { Caller } from '../../graphql/caller';
 import { rejectOperation } from '../../graphql/outcome';
 import { sizeOf } from '../../graphql/serialization';
 import { type LiveResult, RunningSubscription } from '../../graphql/subscriptions';
-import { subjectOfAddress } from '../../rate-limit/client-address';
+import { idOfAddress } from '../../rate-limit/client-address';
 import { type LimitStatus, limitError, type Subject } from '../../rate-limit/limit-status';
 import type { Limiter } from '../../rate-limit/limiter';
 import { Meter } from '../../rate-limit/meter';
@@ -22,7 +22,7 @@ import { type AccessLog, isBanned } from '../access-log';
 import { CONSTANT_HEADERS } from '../common-headers';
 import { type Authenticator, KeyRejection, presentedKey, rejectKey } from '../identification';
 import { BODY_LIMIT } from '../json-body';
-import type { CreateGraphQLRequest, IncomingRequest } from '../operation-request';
+import type { CreateGraphQLOperationRequest, IncomingRequest } from '../operation-request';
 import type { RequestsInProgress } from '../requests-in-progress';
 import { LimitPerCaller, type LiveOperations, shuttingDown, tooMany } from './live-operations';
 import { MessageSender } from './message-sender';
@@ -70,7 +70,7 @@ interface WebSocketsOptions {
   readonly corsOrigins?: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  readonly createGraphQLRequest: CreateGraphQLRequest;
+  readonly createGraphQLOperationRequest: CreateGraphQLOperationRequest;
 }
 
 /** The longest time that Node's timers can wait. */
@@ -86,8 +86,8 @@ interface WebSocketConnection {
   readonly webSocket: WebSocket;
   /** The TCP socket of the WebSocket. */
   readonly socket: Socket;
-  /** The client's address. A wrong key is charged to this address. */
-  readonly address: Subject;
+  /** The client's address as a rate-limit subject. A wrong key is charged to it. */
+  readonly addressSubject: Subject;
   /** Replaced when `connection_init` names another caller. Until then, what the connection sends counts for this one. */
   identity: Identity;
   /** The deadline of `connection_init`. It ends with the connection. */
@@ -182,13 +182,13 @@ export class WebSockets {
     if (isRejected) throw notAHandshake(reply);
     reply.hijack();
     requests.stopCounting(request.slot);
-    const address = { id: subjectOfAddress(request.ip), quota: PLANS.FREE };
+    const addressSubject = { id: idOfAddress(request.ip), quota: PLANS.FREE };
     const { caller } = request;
     const deadline = new Deadline(INIT_MS + requests.limitMs);
     const messages = key === undefined ? new MessageCounter(BURST) : this.counters.memo(caller.id);
     const { socket } = upgrade;
     const identity = { caller, key, messages, uncount };
-    if (opened) this.serve({ webSocket: opened, socket, address, identity, deadline });
+    if (opened) this.serve({ webSocket: opened, socket, addressSubject, identity, deadline });
   }
 
   /** Handles the messages of a connection. Closes it if the client exceeds its limits or does not read responses. */
@@ -257,14 +257,20 @@ export class WebSockets {
       return connection.identity.key !== undefined || this.identify(connection, connection.identity.caller, undefined);
     let caller: Caller | KeyRejection;
     try {
-      caller = await authenticator.authenticate(key, { address: connection.address.id, deadline: connection.deadline });
+      caller = await authenticator.authenticate(key, {
+        address: connection.addressSubject.id,
+        deadline: connection.deadline,
+      });
     } catch (error) {
       const { message, internal } = problemOf(error);
       if (internal) logger.error(error);
       return close(connection, TRY_AGAIN_LATER, message);
     }
     if (caller instanceof KeyRejection) {
-      const { message } = await rejectKey(new Meter(limits, caller.chargedTo ?? connection.address), caller.reason);
+      const { message } = await rejectKey(
+        new Meter(limits, caller.chargedTo ?? connection.addressSubject),
+        caller.reason,
+      );
       return close(connection, CloseCode.Forbidden, message);
     }
     return this.identify(connection, caller, key);
@@ -305,7 +311,7 @@ export class WebSockets {
     operation: ConnectionOperation,
     rejection: ProblemError | undefined,
   ): Promise<LiveResult> {
-    const { limits, accessLog, requests, createGraphQLRequest } = this.options;
+    const { limits, accessLog, requests, createGraphQLOperationRequest } = this.options;
     const { startDeadline } = operation;
     const started = performance.now();
     let { caller } = connection.identity;
@@ -323,12 +329,12 @@ export class WebSockets {
     const meter = new Meter(limits, caller);
     if (ban) meter.settle(ban);
     const incoming: IncomingRequest = { id: randomUUID(), caller, meter, deadline: startDeadline };
-    const operationRequest = createGraphQLRequest(incoming);
+    const operationRequest = createGraphQLOperationRequest(incoming);
     let result: LiveResult;
     try {
       if (problem) throw problem;
-      const { identity, address } = connection;
-      const credential = identity.key === undefined ? undefined : { key: identity.key, address: address.id };
+      const { identity, addressSubject } = connection;
+      const credential = identity.key === undefined ? undefined : { key: identity.key, address: addressSubject.id };
       result = await this.options.live.runRequest(payload, operationRequest, credential);
     } catch (error) {
       result = rejectOperation(error, { operationRequest });
@@ -371,12 +377,12 @@ export class WebSockets {
    * @throws ProblemError if the key is no longer accepted. The connection is then closed.
    */
   private async currentCaller(
-    { identity: { key, caller }, webSocket, address }: WebSocketConnection,
+    { identity: { key, caller }, webSocket, addressSubject }: WebSocketConnection,
     deadline: Deadline,
   ): Promise<Caller> {
     const { authenticator } = this.options;
     if (key === undefined) return caller;
-    const current = await authenticator.authenticate(key, { address: address.id, deadline });
+    const current = await authenticator.authenticate(key, { address: addressSubject.id, deadline });
     if (!(current instanceof KeyRejection)) return current;
     webSocket.close(CloseCode.Forbidden, current.reason);
     throw new ProblemError('UNAUTHENTICATED', current.reason);
