@@ -1,3 +1,26 @@
+import { readFileSync } from 'node:fs';
+
+/** How much virtual memory the embedded PostgreSQL needs, in bytes. Most of it is only reserved. */
+const NEEDED = 12e9;
+
+/** @throws Error if the process has too little virtual memory for the embedded PostgreSQL. Node.js 24 would crash in places. */
+export function requireVirtualMemory(): void {
+  const [, limit] = /^Max address space +(\d+)/m.exec(limitsOfProcess()) ?? [];
+  if (limit === undefined || Number(limit) >= NEEDED) return;
+  throw new Error(
+    `WebAssembly needs ${NEEDED / 1e9} GB of virtual memory, but the process may have ${Number(limit) / 1e9} GB`,
+  );
+}
+
+/** The limits of this process (proc_pid_limits(5)); empty on other systems than Linux. */
+function limitsOfProcess(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /**
  * Adds what to do to the message of an error about virtual memory. Node.js reserves several gigabytes of it for each module of
  * WebAssembly, such as the one in its `fetch`, but uses little of it.

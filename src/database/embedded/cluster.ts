@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { PGlite, PGliteOptions } from '@electric-sql/pglite';
 import { reasonOf } from '../failures';
 import { FORMATS } from '../session-settings';
-import { explainVirtualMemory } from '../virtual-memory';
+import { explainVirtualMemory, requireVirtualMemory } from '../virtual-memory';
 import { CLUSTER, isFileError, makeDataDirectory, PRIVATE, unusable } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { fileFailureOf, guardedFiles } from './guarded-files';
@@ -44,6 +44,7 @@ export async function openCluster(directory: string, proof: string): Promise<PGl
     );
   }
   try {
+    requireVirtualMemory();
     if (version === undefined) await createCluster(cluster, proof);
     return await startEngine({ fs: await guardedFiles(cluster, proof) });
   } catch (error) {

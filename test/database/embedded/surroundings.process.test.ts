@@ -34,16 +34,19 @@ test('the gateway and its commands run from a checkout below a path with #, ? an
   expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE TABLE public.pets')]);
 });
 
-test('with a limit of virtual memory, the start fails with one line that says so', async () => {
-  const limited = ['/bin/sh', '-c', 'ulimit -v 4000000; exec "$@"', 'sh', ...MAIN] as const;
-  const { code, stderr } = await new GatewayProcess({ PORT: '0', DATA_DIR: join(directory, 'data') }, limited).ended;
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringMatching(
-      /^petstore-gateway: .*WebAssembly.*virtual memory is too low: run ulimit -v unlimited\..*\n$/,
-    ),
-  ]);
-});
+test.each([4_000_000, 8_000_000])(
+  'with %d KiB of virtual memory, the start fails with one line that says so',
+  async (limit) => {
+    const limited = ['/bin/sh', '-c', `ulimit -v ${limit}; exec "$@"`, 'sh', ...MAIN] as const;
+    const { code, stderr } = await new GatewayProcess({ PORT: '0', DATA_DIR: join(directory, 'data') }, limited).ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^petstore-gateway: .*WebAssembly.*virtual memory is too low: run ulimit -v unlimited\..*\n$/,
+      ),
+    ]);
+  },
+);
 
 const NOBODY = 65534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
