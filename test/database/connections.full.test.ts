@@ -214,6 +214,32 @@ onPostgres('on PostgreSQL', () => {
       expect(await count()).toBe(4);
     });
 
+    test('of a caller whose clients leave are cancelled one after the other, those of another caller at once', async () => {
+      const endings = { leaver: new Deadline(60_000), other: new Deadline(60_000) };
+      const wait = (callerId: 'leaver' | 'other') =>
+        database
+          .sessionFor({ callerId, deadline: endings[callerId] })
+          .query(statement(`select pg_sleep(60) as ${callerId}`), [])
+          .catch(() => undefined);
+      const ended = [...numbers(6).map(() => wait('leaver')), wait('other')];
+      const waiting = async (callerId: string) =>
+        (
+          await run<{ n: number }>(
+            'select count(*)::int as n from pg_stat_activity where datname = current_database() and query like $1',
+            `select pg_sleep(60) as ${callerId}`,
+          )
+        ).n;
+      await until(async () => (await waiting('%')) === 7);
+      const start = performance.now();
+      endings.leaver.end();
+      endings.other.end();
+      await until(async () => (await waiting('other')) === 0);
+      expect(await waiting('leaver')).toBeGreaterThan(0);
+      await until(async () => (await waiting('leaver')) === 0);
+      expect(performance.now() - start).toBeGreaterThan(240);
+      await Promise.all(ended);
+    });
+
     test('that violate a constraint leave their connection open', async () => {
       await reopen(1);
       const before = await ownPid();

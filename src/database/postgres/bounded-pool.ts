@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Requester, SERVICE } from '../database';
 import { Deadline } from '../deadline';
@@ -26,6 +27,15 @@ const STALE = ['0A000', '26000'];
 const PATIENCE_MS = 1_000;
 const ATTEMPTS = 2;
 
+/**
+ * The interval between the cancellations of one caller's statements, in milliseconds. The server opens two processes for each:
+ * for the cancel request, and for the connection that replaces the cancelled one. Clients that leave again and again must not
+ * keep it busy.
+ */
+const CANCEL_INTERVAL_MS = 50;
+/** The number of callers whose latest cancellation is remembered. */
+const MAX_REMEMBERED = 1_000;
+
 /** PostgreSQL documentation, appendix A: read_only_sql_transaction. */
 const READ_ONLY = '25006';
 
@@ -45,6 +55,8 @@ export class BoundedPool extends Pool {
   private readonly openedAt = new WeakMap<ClientBase, number>();
   /** Connections that were opened earlier are closed instead of used. */
   private freshSince = 0;
+  /** When the next statement of a caller may be cancelled, in `performance.now()` time. */
+  private readonly nextCancellation = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   /**
    * @param settings the SQL that a new connection runs first.
@@ -123,7 +135,13 @@ export class BoundedPool extends Pool {
             leave();
             return reject(notOpened(error));
           }
-          cancelAtDeadline(client, deadline, this.server.cancelRequests, leave);
+          cancelAtDeadline(
+            client,
+            deadline,
+            this.server.cancelRequests,
+            () => this.cancellationDelay(requester),
+            leave,
+          );
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);
@@ -134,6 +152,15 @@ export class BoundedPool extends Pool {
       if (entered instanceof Promise) entered.then(enter, reject);
       else enter(entered);
     });
+  }
+
+  /** Paces the cancellations of a caller. @returns how long to wait before this one, in milliseconds. */
+  private cancellationDelay({ callerId }: Requester): number {
+    if (callerId === SERVICE) return 0;
+    const now = performance.now();
+    const at = Math.max(now, this.nextCancellation.get(callerId) ?? 0);
+    this.nextCancellation.set(callerId, at + CANCEL_INTERVAL_MS);
+    return at - now;
   }
 }
 
@@ -148,17 +175,27 @@ function noteReadOnly(client: ClientBase): void {
 }
 
 /**
- * Cancels the statement on a checked-out connection at the deadline. The connection is then closed on release, since a late
- * cancel request could cancel the next statement on it. If the server ignores the cancel requests, the connection is
- * destroyed.
+ * Cancels the statement on a checked-out connection at the deadline, or some time later. The connection is then closed on
+ * release, since a late cancel request could cancel the next statement on it. If the server ignores the cancel requests, the
+ * connection is destroyed.
+ * @param delay returns how long the cancellation has to wait, in milliseconds.
  * @param leave called when the connection is released. After a cancellation it is called when the connection is closed, so
  * that the server never has more connections than the pool.
  */
-function cancelAtDeadline(client: PoolClient, deadline: Deadline, requests: CancelRequests, leave: Release): void {
+function cancelAtDeadline(
+  client: PoolClient,
+  deadline: Deadline,
+  requests: CancelRequests,
+  delay: () => number,
+  leave: Release,
+): void {
   const { release } = client;
   let isCancelled = false;
   let isReleased = false;
   const cancel = async () => {
+    const ms = delay();
+    if (ms > 0) await sleep(ms, undefined, { ref: false });
+    if (isReleased) return;
     isCancelled = true;
     for (let attempt = 0; attempt < ATTEMPTS && !isReleased; attempt++) {
       requests.send(client, () => !isReleased);
