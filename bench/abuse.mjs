@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ABUSES } from './lib/abuses.mjs';
 import { load } from './lib/load.mjs';
 import { readOptions } from './lib/options.mjs';
-import { start } from './lib/process.mjs';
+import { pinLoad, start } from './lib/process.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
 import { onStage } from './lib/stage.mjs';
 
@@ -85,6 +85,7 @@ async function measure(name, abuse, gateway, database) {
   return failures;
 }
 
+pinLoad();
 await onStage(
   [server],
   options.database,

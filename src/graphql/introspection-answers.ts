@@ -43,10 +43,13 @@ const OPTIONS: readonly (keyof IntrospectionOptions)[] = [
   'inputValueDeprecation',
   'oneOf',
 ];
+/** More characters than any of these queries has. */
+const LONGEST = 3_000;
 let usual: ReadonlySet<string> | undefined;
 
 /** Whether a text is an introspection query as tools send it: from graphql-js, with any options and formatting. */
 export function isUsualIntrospection(text: string): boolean {
+  if (text.length > LONGEST) return false;
   usual ??= new Set(usualTexts());
   return usual.has(text.trim());
 }
