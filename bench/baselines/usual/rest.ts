@@ -28,6 +28,7 @@ export function petRoutes(prisma: PrismaClient): Router {
   return routes;
 }
 
-function petOf(row: Pet) {
-  return { ...row, id: Number(row.id), categoryId: Number(row.categoryId) };
+/** The fields of the specification. */
+function petOf({ id, name, status, categoryId }: Pet) {
+  return { id: Number(id), name, status, categoryId: Number(categoryId) };
 }
