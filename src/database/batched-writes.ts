@@ -134,7 +134,7 @@ export class BatchedWrites {
     return true;
   }
 
-  /** Sends the rows that wait in a microtask. The stage `batch` lets requests arrive together, so others have added theirs. */
+  /** Sends the waiting rows in a microtask. The stage `batch` lets requests arrive together, so others have added theirs. */
   private schedule(): void {
     if (this.isScheduled || this.inFlight === MAX_IN_FLIGHT || !this.waiting) return;
     this.isScheduled = true;

@@ -23,9 +23,9 @@ const MAX_SWEEP_MS = 250;
 const GRACE_MS = 1_000;
 
 /**
- * Maximum number of requests of a connection in one iteration of the event loop. Without this limit, packets full of pipelined
- * requests could block the event loop and fill the memory, since Node emits all requests of a packet before other code runs, even
- * if each is answered at once.
+ * Maximum number of requests of a connection in one iteration of the event loop. The connection closes after the response to the
+ * last of them. Without this limit, packets full of pipelined requests could block the event loop and fill the memory, since Node
+ * emits all requests of a packet before other code runs, even if each is answered at once.
  */
 const MAX_ARRIVED = 32;
 /** After this number of requests in one iteration of the event loop, a connection is read again in the next iteration. */
@@ -52,6 +52,8 @@ interface SocketState {
   /** The number of requests that have arrived in this iteration of the event loop. */
   arrived: number;
   isPaused: boolean;
+  /** Whether the connection closes after the latest request that was taken. Further ones get no response. */
+  isClosing: boolean;
   /** The number of consecutive responses with the status 429. */
   rejections: number;
   /** The time of the latest of them, which may be in the future, in `performance.now()` time. */
@@ -205,12 +207,14 @@ export class RequestsInProgress {
       this.unsent.closeFlooded(socket, state.latest?.caller);
       return false;
     }
-    if (state.arrived > MAX_ARRIVED) {
-      // The connection closes after the response to the last request before. Its client sends the others again (RFC 9112,
-      // section 9.3.2).
+    if (state.isClosing) {
+      // The client sends it again on another connection (RFC 9112, section 9.3.2).
       this.stopCounting(request.slot);
-      state.latest?.slot.reply?.header('connection', 'close');
       return false;
+    }
+    if (state.arrived === MAX_ARRIVED) {
+      state.isClosing = true;
+      reply.header('connection', 'close');
     }
     if (this.isFull(socket, state)) {
       state.isPaused = true;
@@ -399,7 +403,15 @@ export class RequestsInProgress {
       if (last) last.raw.once('end', () => close.call(socket)).resume();
       else close.call(socket);
     };
-    return { unanswered: 0, arrived: 0, isPaused: false, rejections: 0, rejectedAt: 0, latest: undefined };
+    return {
+      unanswered: 0,
+      arrived: 0,
+      isPaused: false,
+      isClosing: false,
+      rejections: 0,
+      rejectedAt: 0,
+      latest: undefined,
+    };
   }
 
   /** Bounds the rest of a body, which Node reads and discards after the response. @param ms the age of the request. */

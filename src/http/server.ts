@@ -104,7 +104,7 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
   const { accessLog, errorLog, requests, limits, portal, corsOrigins } = options;
   return [
     // Sets the headers of all responses and of the route. Takes a slot and starts the deadline. A request over its deadline
-    // gets 408 while its body is incomplete, else 503. A connection on which more than 32 arrive at once closes after 32.
+    // gets 408 while its body is incomplete, else 503. A connection on which 32 arrive at once closes after the last of them.
     ['onRequest', 'start', startRequests(requests, methods)],
     // Finds the caller by its key or address. A wrong key is rejected only after `CORS`, so that scripts can read the 401.
     ['onRequest', 'caller', identifyCallers(options)],
