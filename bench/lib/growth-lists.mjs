@@ -3,15 +3,22 @@ import pg from 'pg';
 const { countRows, countRowsByParent } = await import('../../dist/database/reading/count.js');
 const tables = await import('../../dist/petstore/model.js');
 const { selectPage, selectPages } = await import('../../dist/database/reading/select.js');
+const { ALL_ROWS, UNOWNED_ROWS } = await import('../../dist/database/visibility.js');
+const { Deadline } = await import('../../dist/database/deadline.js');
 
 const CATEGORIES = 50;
 /** A category with one pet. */
 const RARE = BigInt(CATEGORIES + 1);
+/** A quarter of the orders belong to this end user, and another quarter to 250 others. */
+const BUSY_USER = 'user-0';
+const QUIET_USER = 'user-3';
+const DEADLINE_MS = 10_000;
 
 /**
  * Fills a store. Every filter has common and rare values. One category has a single pet. One in 500 pets has the rarest
  * status, and one in 1,000 is out of stock. First words of names occur in 90, 9, 1 or 0.1 % of the pets, or in a single pet.
- * Last words occur in 8 or 1 % of the pets.
+ * Last words occur in 8 or 1 % of the pets. Half of the orders belong to
+ * end users.
  */
 export async function fillStore(url, pets) {
   const client = new pg.Client({ connectionString: url });
@@ -26,8 +33,9 @@ export async function fillStore(url, pets) {
      from generate_series(1, ${pets} - 1) as i`,
     `insert into pets (name, category_id) values ('Unicorn', ${RARE})`,
     `insert into inventory (pet_id, quantity) select id, case when id % 1000 = 0 then 0 else 1 + id % 1000 end from pets`,
-    `insert into orders (pet_id, quantity, ship_date, complete)
-     select 1 + i * 2 % ${pets}, 1 + i % 5, timestamptz '2026-01-01T00:00:00Z' + i * interval '1 minute', i % 500 <> 1
+    `insert into orders (pet_id, quantity, ship_date, complete, owner)
+     select 1 + i * 2 % ${pets}, 1 + i % 5, timestamptz '2026-01-01T00:00:00Z' + i * interval '1 minute', i % 500 <> 1,
+       case i % 4 when 1 then '${BUSY_USER}' when 3 then 'user-' || i % 1000 end
      from generate_series(1, ${pets / 2}) as i`,
     'vacuum analyze',
   ]) {
@@ -104,6 +112,9 @@ export function listsOf() {
     ...lists('categories', tables.CATEGORIES, { all: {}, 'a word': { name: 'gory 1' } }),
     ...lists('inventory', tables.INVENTORY, INVENTORY),
     ...lists('orders', tables.ORDERS, ORDERS),
+    ...lists('orders without an owner', tables.ORDERS, ORDERS, UNOWNED_ROWS),
+    ...lists('orders of a user with many', tables.ORDERS, ORDERS, { kind: 'owned', by: BUSY_USER }),
+    ...lists('orders of a user with few', tables.ORDERS, ORDERS, { kind: 'owned', by: QUIET_USER }),
     ...Object.entries(PETS).flatMap(([what, filters]) => [
       {
         name: `20 categories × 10 pets: ${what}`,
@@ -126,16 +137,19 @@ export function listsOf() {
   ];
 }
 
-function lists(name, table, filters) {
+/** The lists of one table. @param visibility the rows that the caller sees. */
+function lists(name, table, filters, visibility = ALL_ROWS) {
+  const sessionOf = (database) =>
+    database.sessionFor({ callerId: 'growth', deadline: new Deadline(DEADLINE_MS), visibility });
   return Object.entries(filters).flatMap(([what, filter]) => [
     ...Object.keys(table.orders).flatMap((order) =>
       ['start', 'middle', 'last page', 'end'].map((place) => {
-        const after = once((database) => boundOf(database, table, filter, order, place));
+        const after = once((database) => boundOf(sessionOf(database), table, filter, order, place));
         return {
           name: `${name}: ${what}, by ${order.toLowerCase()}, ${place}`,
           isSearch: filter.name !== undefined,
           read: async (database) =>
-            selectPage(database.serviceSession(), table, {
+            selectPage(sessionOf(database), table, {
               ...pageOf(filter, order, 20),
               backward: place === 'end',
               after: await after(database),
@@ -146,7 +160,7 @@ function lists(name, table, filters) {
     {
       name: `${name}: ${what}, total`,
       isSearch: filter.name !== undefined,
-      counts: async (database) => [await countRows(database.serviceSession(), table, filter)],
+      counts: async (database) => [await countRows(sessionOf(database), table, filter)],
     },
   ]);
 }
@@ -156,18 +170,18 @@ function pageOf(filters, order, limit) {
 }
 
 /** The row after which a page begins: in the middle of the table, or ten rows before the end of the list. */
-async function boundOf(database, table, filters, order, place) {
+async function boundOf(session, table, filters, order, place) {
   if (place !== 'middle' && place !== 'last page') return undefined;
   const { expression, field, keyOf } = table.orders[order];
   if (place === 'last page') {
     const page = { ...pageOf(filters, order, 10), backward: true };
-    const { rows } = await selectPage(database.serviceSession(), table, page);
+    const { rows } = await selectPage(session, table, page);
     return rows[0] && { key: keyOf(rows[0]), id: String(table.idOf(rows[0])) };
   }
   const id = table.columns[table.idField].sql;
   const text = `select ${expression}::text as key, ${id}::text as id from ${table.name}
     order by ${field === table.idField ? id : `${expression}, ${id}`} offset (select count(*) / 2 from ${table.name}) limit 1`;
-  const [row] = await database.serviceSession().query({ name: '', text }, []);
+  const [row] = await session.query({ name: '', text }, []);
   return row;
 }
 

@@ -7,6 +7,11 @@ import { checkPlaces } from './fair-semaphore';
 
 /** Maximum number of rows that one statement writes. */
 const MAX_ROWS = 64;
+/**
+ * Maximum number of rows of one caller in flight. With more, a caller with hundreds of requests in progress could keep the event
+ * loop busy with its responses, which arrive together, and so delay all other requests.
+ */
+const MAX_ROWS_OF_ONE_CALLER = 16;
 /** Maximum number of statements in flight. Rows that arrive meanwhile wait, and are written together. */
 const MAX_IN_FLIGHT = 2;
 /** How long the write of a single row counts as in flight, in milliseconds. It may wait for a lock that other rows do not need. */
@@ -69,7 +74,10 @@ export class BatchedWrites {
   waiting = 0;
   /** The waiting rows by caller, in round-robin order. */
   private readonly queues = new Map<string, PendingWrite[]>();
+  /** The number of statements in flight. */
   private inFlight = 0;
+  /** The number of rows in these statements by caller. */
+  private readonly rowsInFlight = new Map<string, number>();
   private isScheduled = false;
 
   /**
@@ -140,16 +148,22 @@ export class BatchedWrites {
     this.isScheduled = true;
     queueMicrotask(() => {
       this.isScheduled = false;
-      this.send(this.take());
+      const writes = this.take();
+      if (!writes.length) return;
+      this.send(writes);
       this.schedule();
     });
   }
 
+  /** Takes the rows for the next statement; none if all waiting rows belong to callers with the maximum number in flight. */
   private take(): PendingWrite[] {
     const taken: PendingWrite[] = [];
     // The iteration goes on with the callers that it puts at the end.
     for (const [callerId, queue] of this.queues) {
       if (taken.length === MAX_ROWS) break;
+      const rows = this.rowsInFlight.get(callerId) ?? 0;
+      if (rows === MAX_ROWS_OF_ONE_CALLER) continue;
+      this.rowsInFlight.set(callerId, rows + 1);
       taken.push(queue.shift() as PendingWrite);
       this.queues.delete(callerId);
       if (queue.length) this.queues.set(callerId, queue);
@@ -159,16 +173,16 @@ export class BatchedWrites {
   }
 
   private send(writes: readonly PendingWrite[]): void {
-    const [first] = writes;
-    if (!first) return;
     this.inFlight += 1;
     let hasLanded = false;
     const land = () => {
       if (hasLanded) return;
       hasLanded = true;
       this.inFlight -= 1;
+      for (const { requester } of writes) this.rowLanded(requester.callerId);
       this.schedule();
     };
+    const [first] = writes as [PendingWrite];
     if (writes.length > 1) return void NO_REQUEST.runInAsyncScope(() => this.writeTogether(writes)).then(land);
     const timer = setTimeout(land, SINGLE_MS);
     const landSingle = () => {
@@ -176,6 +190,12 @@ export class BatchedWrites {
       land();
     };
     this.writeAlone(first).then(landSingle, landSingle);
+  }
+
+  private rowLanded(callerId: string): void {
+    const left = (this.rowsInFlight.get(callerId) ?? 1) - 1;
+    if (left) this.rowsInFlight.set(callerId, left);
+    else this.rowsInFlight.delete(callerId);
   }
 
   private writeAlone(pending: PendingWrite): Promise<unknown> {

@@ -84,11 +84,26 @@ test('at most two statements are in flight, and the rows that arrive meanwhile a
   expect([named().at(-1), writes.waiting]).toEqual(['batch a3 a4 a5', 0]);
 });
 
+/** Names of rows of one caller. */
+const rowsOf = (caller: string, count: number) => Array.from({ length: count }, (_, i) => `${caller}${i}`);
+
 test('a statement has at most 64 rows, and callers take turns', async () => {
   const { sent, writeAll } = scene();
-  await writeAll(...Array.from({ length: 200 }, (_, i) => `a${i}`), 'b1', 'c1', 'b2');
+  await writeAll(...[...'abcdefgh'].flatMap((caller) => rowsOf(caller, 16)), 'i0', 'a16');
   expect(sent.map(({ rows }) => rows.length)).toEqual([64, 64]);
-  expect(sent[0]?.rows.slice(0, 6)).toEqual(['a0', 'b1', 'c1', 'a1', 'b2', 'a2']);
+  expect(sent[0]?.rows.slice(0, 10).join(' ')).toBe('a0 b0 c0 d0 e0 f0 g0 h0 i0 a1');
+});
+
+test('a caller has at most 16 rows in flight, and does not keep others waiting', async () => {
+  const { writes, sent, named, writeAll } = scene();
+  await writeAll(...rowsOf('a', 200));
+  expect([sent.map(({ rows }) => rows), writes.waiting]).toEqual([[rowsOf('a', 16)], 184]);
+  await writeAll('b0', 'b1');
+  expect(named()[1]).toBe('batch b0 b1');
+  await sent[1]?.succeed();
+  expect(sent).toHaveLength(2);
+  await sent[0]?.succeed();
+  expect([sent[2]?.rows[0], sent[2]?.rows.length, writes.waiting]).toEqual(['a16', 16, 168]);
 });
 
 test('the write of a single row does not keep others waiting for longer than 20 ms', async () => {
