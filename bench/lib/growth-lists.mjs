@@ -9,9 +9,9 @@ const { Deadline } = await import('../../dist/database/deadline.js');
 const CATEGORIES = 50;
 /** A category with one pet. */
 const RARE = BigInt(CATEGORIES + 1);
-/** A quarter of the orders belong to this end user, and another quarter to 250 others. */
+/** A quarter of the orders belong to this end user, and another quarter to 250 users, in equal parts. */
 const BUSY_USER = 'user-0';
-const QUIET_USER = 'user-3';
+const QUIET_USER = 'user-1';
 const DEADLINE_MS = 10_000;
 
 /**
@@ -35,7 +35,7 @@ export async function fillStore(url, pets) {
     `insert into inventory (pet_id, quantity) select id, case when id % 1000 = 0 then 0 else 1 + id % 1000 end from pets`,
     `insert into orders (pet_id, quantity, ship_date, complete, owner)
      select 1 + i * 2 % ${pets}, 1 + i % 5, timestamptz '2026-01-01T00:00:00Z' + i * interval '1 minute', i % 500 <> 1,
-       case i % 4 when 1 then '${BUSY_USER}' when 3 then 'user-' || i % 1000 end
+       case i / 3 % 4 when 1 then '${BUSY_USER}' when 3 then 'user-' || i % 250 end
      from generate_series(1, ${pets / 2}) as i`,
     'vacuum analyze',
   ]) {
