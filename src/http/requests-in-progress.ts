@@ -390,9 +390,19 @@ export class RequestsInProgress {
   }
 
   private connect(socket: Socket): SocketState {
+    const state: SocketState = {
+      unanswered: 0,
+      arrived: 0,
+      isPaused: false,
+      isClosing: false,
+      rejections: 0,
+      rejectedAt: 0,
+      latest: undefined,
+    };
     // Ends all pipelined requests of the connection. Node closes only the response of the first request, since the other
     // responses are not assigned to the socket yet.
     socket.once('close', () => {
+      if (state.unanswered === 0) return;
       for (const { reply } of [...this.slots]) if (reply?.request.raw.socket === socket) this.end(reply.request);
     });
     const close = socket.destroySoon;
@@ -403,15 +413,7 @@ export class RequestsInProgress {
       if (last) last.raw.once('end', () => close.call(socket)).resume();
       else close.call(socket);
     };
-    return {
-      unanswered: 0,
-      arrived: 0,
-      isPaused: false,
-      isClosing: false,
-      rejections: 0,
-      rejectedAt: 0,
-      latest: undefined,
-    };
+    return state;
   }
 
   /** Bounds the rest of a body, which Node reads and discards after the response. @param ms the age of the request. */
