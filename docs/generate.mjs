@@ -26,24 +26,24 @@ const GROUPS = [
   [
     'The process',
     /^(PORT|HOST|WEB_CONCURRENCY|NODE_ENV|LOG_LEVEL|SHUTDOWN_DELAY_MS|METRICS_PORT)$/,
-    'More in [operations](operations.md) and [scaling](scaling.md).',
+    'See also [operations](operations.md) and [scaling](scaling.md).',
   ],
   [
     'Data',
     /^(DATABASE_|DATA_DIR|REDIS_)/,
-    'More in [PostgreSQL](postgresql.md), [Redis](redis.md) and [scaling](scaling.md).',
+    'See also [PostgreSQL](postgresql.md), [Redis](redis.md) and [scaling](scaling.md).',
   ],
   [
     'Callers',
     /^(ANONYMOUS_ACCESS|ADMIN_API_KEY|JWT_|TRUST_PROXY|CORS_ORIGINS|BAN_)/,
-    'More in [keys](keys.md), [sign in users](sign-in.md) and [bans](limits.md#bans).',
+    'See also [keys](keys.md), [sign in users](sign-in.md) and [bans](limits.md#bans).',
   ],
   [
     'GraphQL',
     /^(GRAPHQL_|TRUSTED_|SUBGRAPH|MAX_RESPONSE_BYTES)/,
-    'More in [bounds](bounds.md), [trusted documents](trusted-documents.md) and [federation](federation.md).',
+    'See also [bounds](bounds.md), [trusted documents](trusted-documents.md) and [federation](federation.md).',
   ],
-  ['Connections, requests and time', /^(MAX_|HEADERS_|KEEP_ALIVE_|REQUEST_)/, 'More in [bounds](bounds.md).'],
+  ['Connections, requests and time', /^(MAX_|HEADERS_|KEEP_ALIVE_|REQUEST_)/, 'See also [bounds](bounds.md).'],
   ['Other', /^/, ''],
 ];
 

@@ -112,7 +112,7 @@ export class ApiKeyResolver {
   @Mutation(
     () => ApiKey,
     nullable(
-      'Revokes a key: at once on this instance, within seconds on others. This cannot be undone. A key may revoke itself, with its current secret; the id of another key needs the scope ADMIN.',
+      'Revokes a key: at once on this instance, within seconds on others. This cannot be undone. A caller may revoke its own key with the current secret of the key. To revoke another key, the caller needs the scope ADMIN.',
     ),
   )
   revokeApiKey(@IdOfKey() id: AnyId, @Ctx() { session, operationRequest }: Context) {
@@ -127,7 +127,7 @@ export class ApiKeyResolver {
   @Mutation(
     () => CreatedApiKey,
     nullable(
-      'Gives a key a new secret, which only this response shows. The key keeps its id, plan, quota, ban and idempotency keys. The old secret works until the grace period ends; all earlier secrets stop working. Takes effect at once on this instance, within seconds on others. A key may rotate itself, with its current secret; the id of another key needs the scope ADMIN.',
+      'Gives a key a new secret, which only this response shows. The key keeps its id, plan, quota, ban and idempotency keys. The old secret works until the grace period ends; all earlier secrets stop working. Takes effect at once on this instance, within seconds on others. A caller may rotate its own key with the current secret of the key. To rotate another key, the caller needs the scope ADMIN.',
     ),
   )
   rotateApiKey(
@@ -146,7 +146,7 @@ export class ApiKeyResolver {
   @RateLimited()
   @RequiresScope('ADMIN')
   @Errors('BAD_USER_INPUT')
-  @Mutation(() => Boolean, nullable("Lifts a caller's ban. Returns false if there was none."))
+  @Mutation(() => Boolean, nullable("Lifts a caller's ban. Returns false if the caller was not banned."))
   async liftBan(
     @Arg('caller', () => String, {
       description:
@@ -181,7 +181,7 @@ export class ApiKeyResolver {
   @Weighs(WEIGHTS.statement)
   @FieldResolver(
     () => DateTime,
-    nullable('Until when the secret before the last rotation works; null if there is none.'),
+    nullable("When the key's old secret expires after a rotation; null if the key has no old secret."),
   )
   oldSecretExpiresAt(@Root() key: StoredKey) {
     return this.keys.oldSecretExpiresAt(key);

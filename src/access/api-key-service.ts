@@ -17,8 +17,8 @@ import { formatKey, hasEnded, hashSecret, type KeyParts, newKey, parseKey, valid
 import { ApiKeyUpdate, NewApiKey } from './types';
 
 /**
- * Omits the hashes of secrets from a query, which only verification and rotation need, and includes the quota of a key that
- * shares it. {@link storedKey} converts the result.
+ * Omits the hashes of secrets, which only verification and rotation need. Includes the plan and limits of the key whose quota a
+ * key shares. {@link storedKey} converts the result.
  */
 const READ = {
   omit: { secretHash: true, previousSecretHash: true },
@@ -37,8 +37,8 @@ function storedKey({
 export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
- * Creates, changes and revokes API keys (docs/keys.md). Updates and rotations run one at a time, so that no
- * concurrent update or rotation can invalidate their checks. They are rare, so they seldom wait for each other.
+ * Creates, changes and revokes API keys (docs/keys.md). Updates and rotations run one at a time, so that no concurrent update or
+ * rotation can invalidate their checks. They are rare, so they seldom wait for each other.
  */
 export class ApiKeyService {
   /** @param now milliseconds since the Unix epoch. */
@@ -146,9 +146,10 @@ export class ApiKeyService {
   }
 
   /**
-   * Lifts a ban. The ban is no row of the database: a crash between lifting it and the commit loses its event.
+   * Lifts a ban. Bans are not stored in the database: if the process crashes after the ban is lifted and before the commit, the
+   * event is lost.
    * @param caller the banned caller.
-   * @param lift lifts the ban, and returns whether there was one.
+   * @param lift lifts the ban, and returns whether the caller was banned.
    */
   async liftBan(session: Session, caller: string, lift: () => Promise<boolean>): Promise<boolean> {
     const lifted = session.transaction(async (tx) => {
@@ -162,13 +163,13 @@ export class ApiKeyService {
     });
   }
 
-  /** Until when the secret before the last rotation is accepted; `null` if there is none. */
+  /** When the secret before the last rotation expires; `null` if no such secret is accepted. */
   oldSecretExpiresAt({ previousSecretUntil }: StoredKey): Date | null {
     return previousSecretUntil && previousSecretUntil.getTime() > this.now() ? previousSecretUntil : null;
   }
 
   /**
-   * Checks that a key can share its quota, and keeps it so until the transaction ends.
+   * Checks that other keys can share the quota of a key. The lock keeps the result valid until the transaction ends.
    * @throws ProblemError `UNKNOWN_REFERENCE`, `BAD_USER_INPUT`.
    */
   private async requireQuotaOwner(tx: Transaction, id: string): Promise<void> {
@@ -188,7 +189,7 @@ export const KEY_TOPIC = {
   kinds: {
     CREATED: 'Created.',
     UPDATED: 'Written, possibly with the same values.',
-    ROTATED: 'An API key has got a new secret.',
+    ROTATED: 'An API key got a new secret.',
     REVOKED: 'An API key was revoked.',
     BAN_LIFTED: "A caller's ban was lifted.",
   },
@@ -205,14 +206,16 @@ const NOTHING_LIFTED = new Error('The caller is not banned.');
 
 const SHARES = 'input.sharesQuotaOf';
 
-/** @throws ProblemError `FORBIDDEN` (anonymous callers: `UNAUTHENTICATED`) for the id of another key without the scope ADMIN. */
+/**
+ * @throws ProblemError `FORBIDDEN` (anonymous callers: `UNAUTHENTICATED`) if a caller without the scope ADMIN names another key.
+ */
 function requireSelfOrAdmin(by: Account, id: string): void {
   if (by.keyId !== id) requireScope(by, 'ADMIN');
 }
 
 /**
  * Compares the secret under the lock, since another instance may have rotated the key just before.
- * @throws ProblemError `FORBIDDEN` if a key changes itself by an old secret.
+ * @throws ProblemError `FORBIDDEN` if a key changes itself with an old secret.
  */
 function requireCurrentSecret({ keyId, secretHash }: Account, key: Pick<ApiKey, 'id' | 'secretHash'>): void {
   if (keyId !== key.id || (secretHash && Buffer.compare(secretHash, key.secretHash) === 0)) return;

@@ -17,7 +17,7 @@ const OUT_OF_REACH = new ProblemError(
 interface IssuerKeysOptions {
   /** The expected `iss` of tokens. */
   readonly issuer: string;
-  /** Where the keys are. By default, the issuer's discovery document says it (OpenID Connect Discovery 1.0, section 4). */
+  /** The URL of the keys. By default, the URL in the issuer's discovery document (OpenID Connect Discovery 1.0, section 4). */
   readonly jwksUrl?: string;
   /** Called when reading the keys begins to fail. */
   onFailure(error: unknown): void;

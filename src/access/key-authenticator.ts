@@ -67,7 +67,7 @@ interface Verified {
   readonly endsAt: number;
 }
 
-/** A look-up that waits for others of its address, and the clients that wait for it. */
+/** A look-up that waits for other look-ups of its address, and the clients that wait for its result. */
 interface Waiting {
   readonly entry: Promise<Entry>;
   readonly deadline: Deadline;
@@ -85,16 +85,17 @@ interface KeyAuthenticatorOptions {
 }
 
 /**
- * Finds callers by their API keys, and records when a key is used. Look-ups are cached, and those of unknown keys limited. The entry of a key stays in memory when it is outdated, so a key that was
- * valid before is known: it is looked up again as its own caller, without the limits for unknown keys.
+ * Finds callers by their API keys, and records when a key is used. Look-ups are cached. Look-ups of unknown keys are limited. An
+ * outdated entry of a key stays in memory, so a key that was valid before is known. The next look-up of this key counts for the
+ * key, without the limits for unknown keys.
  */
 export class KeyAuthenticator implements Authenticator {
   private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
   /** The ids without a key. They are kept apart, so that invented ids do not evict keys. */
   private readonly missing = new LRUCache<string, Entry>({ max: MAX_KEYS });
-  /** Look-ups in progress. Concurrent look-ups of a full key share one. */
+  /** Look-ups in progress. Concurrent requests with the same full key share a look-up. */
   private readonly reading = new Map<string, Promise<Entry>>();
-  /** Look-ups of unknown keys by address and id. They wait for others of their address before they join `reading`. */
+  /** Look-ups of unknown keys by address and id. They wait for other look-ups of their address before they join `reading`. */
   private readonly waiting = new Map<string, Waiting>();
   /** The number of changes by this instance. A look-up that began before a change is not cached. */
   private changes = 0;
@@ -107,10 +108,10 @@ export class KeyAuthenticator implements Authenticator {
   ) {}
 
   /**
-   * Returns the caller of a full key, or why the key is not accepted. Returns no promise if the look-up is cached. If the secret does not match a cached key, the key is looked up once more, since
-   * another instance may have rotated it.
-   * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`; Ended if the
-   * client no longer waits; errors of `beforeLookUp`.
+   * Returns the caller of a full key, or why the key is not accepted. Returns no promise if the look-up is cached. If the secret
+   * does not match a cached key, the key is looked up once more, since another instance may have rotated it.
+   * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`; Ended if the client
+   * no longer waits; errors of `beforeLookUp`.
    */
   authenticate(presented: string, source: KeySource): Account | KeyRejection | Promise<Account | KeyRejection> {
     const { address, socket } = source;
@@ -129,7 +130,8 @@ export class KeyAuthenticator implements Authenticator {
     const isKnown = endsAt > 0;
     const isCurrent = known !== undefined && isFresh(known);
     if (isCurrent && (isKnown || !known.key || known.isRechecked)) return check(known, endsAt);
-    // Requests that join a look-up are counted apart. Many requests with one key would else keep other keys from look-ups.
+    // Requests that join a look-up are counted separately. Otherwise, many requests with one key would block the look-ups of
+    // other keys.
     const joins = this.reading.has(presented) || this.waiting.has(nameOf(id, address));
     source.beforeLookUp?.(isKnown ? id : joins ? `${address} joined` : address);
     const look = isKnown ? this.lookUp(presented, id, id) : this.lookUpUnknown(presented, id, source);
@@ -139,7 +141,9 @@ export class KeyAuthenticator implements Authenticator {
     });
   }
 
-  /** Makes the next use of a key, and of the keys that share its quota, look them up, after a change by this instance. */
+  /**
+   * Called after a change by this instance. The next use of the key, or of a key that shares its quota, looks the key up again.
+   */
   forget(id: string): void {
     for (const entry of this.entries.values())
       if (entry.id === id || entry.key?.sharesQuotaOf === id) entry.readAt = -Infinity;
@@ -190,7 +194,7 @@ export class KeyAuthenticator implements Authenticator {
     if (this.waiting.get(name)?.deadline === deadline) this.waiting.delete(name);
   }
 
-  /** @param callerId on whose behalf the database is read. */
+  /** @param callerId the caller for whom the database is read. */
   private lookUp(presented: string, id: string, callerId: string): Promise<Entry> {
     const running = this.reading.get(presented);
     if (running) return running;

@@ -28,7 +28,7 @@ interface TokensOptions extends TokenSettings {
   onFailure(error: unknown): void;
 }
 
-/** The caller of a token. */
+/** The caller that a token identifies. */
 export type User = Account & { readonly expiresAt: number };
 
 /** Only signatures with public keys. A provider that signs with a shared secret is not supported. */
@@ -86,8 +86,8 @@ export class Tokens {
   }
 
   /**
-   * Finds the user of a token. A genuine token that is not accepted, such as an expired one, is charged to a count of its user's
-   * own, so that forgotten tabs use up no other quota.
+   * Finds the user of a token. A genuine token that is not accepted, such as an expired token, is charged to a separate count of
+   * its user, so that forgotten tabs use up no other quota.
    * @throws ProblemError `SERVICE_UNAVAILABLE` if the issuer's keys cannot be read.
    */
   async verify(token: string): Promise<User | KeyRejection> {

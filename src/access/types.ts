@@ -63,7 +63,9 @@ export class ApiKey {
 
   @Field(
     () => Id,
-    nullable('The key whose plan, limits and windows this key shares; null if it has its own. It never changes.'),
+    nullable(
+      'The id of the key whose plan, limits and windows this key shares; null if this key has its own quota. Never changes.',
+    ),
   )
   sharesQuotaOf!: string | null;
 
@@ -114,7 +116,7 @@ export class Viewer {
   @Field(() => [Scope], { description: "The caller's scopes, including implied scopes." })
   scopes!: Scope[];
 
-  @Field(() => ApiKey, nullable('The API key that the caller uses; null without one.'))
+  @Field(() => ApiKey, nullable('The API key that the caller uses; null if the caller uses no key.'))
   apiKey!: ApiKey | null;
 
   @Field(() => RateLimit, { description: "The caller's remaining quota." })
@@ -160,7 +162,9 @@ export class RateLimit {
 
   @AtMost(2)
   @JsonSchema({ minItems: 2, maxItems: 2 })
-  @Field(() => [RateLimitWindow], { description: 'Both windows, after this operation.' })
+  @Field(() => [RateLimitWindow], {
+    description: 'The minute and day windows of the quota, after this operation was charged.',
+  })
   windows!: RateLimitWindow[];
 
   @Field(() => DateTime, nullable("When the caller's ban ends; null if the caller is not banned."))
@@ -265,7 +269,7 @@ export class NewApiKey {
   @Field(
     () => KEY_ID.type,
     nullable(
-      'The id of another key of the same customer. The new key has the plan and limits of that key, now and after changes, and its requests count in the same windows. `plan`, `perMinute` and `perDay` are then rejected. All else is its own: secret, scopes, expiry, usage, bans.',
+      'The id of another key of the same customer. The new key always has the plan and limits of that key, and the requests of both keys count in the same windows. `plan`, `perMinute` and `perDay` are then rejected. Secret, scopes, expiry, usage and bans are not shared.',
     ),
   )
   sharesQuotaOf?: AnyId | null;
@@ -286,7 +290,7 @@ export class ApiKeyUpdate {
   plan?: Plan;
 
   @NotNull()
-  @Field(() => [Scope], nullable('The scopes to grant instead of the old ones; cannot be null.'))
+  @Field(() => [Scope], nullable('The scopes to grant instead of the old scopes; cannot be null.'))
   scopes?: Scope[];
 
   @Quantity()

@@ -8,7 +8,7 @@ export interface Usage {
   readonly bans: number;
 }
 
-/** The ids for all anonymous callers together, and for all end users together. No API key has them. */
+/** The ids for all anonymous callers together, and for all end users together. No API key has these ids. */
 export const ANONYMOUS = '';
 export const USERS = 'users';
 

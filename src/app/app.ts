@@ -190,7 +190,7 @@ export function documentLimits({ GRAPHQL_MAX_TOKENS, GRAPHQL_MAX_DEPTH }: Config
   return { tokens: GRAPHQL_MAX_TOKENS, depth: GRAPHQL_MAX_DEPTH };
 }
 
-/** The options of the server that are settings. */
+/** The server options that come from the configuration. */
 function serverSettings(config: Config) {
   return {
     connections: connectionLimits(config),

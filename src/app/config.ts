@@ -6,7 +6,7 @@ import { isTrustedUrl } from '../access/trusted-url';
 import { parseConnectionString, withTlsVariables } from '../database/postgres/connection-string';
 import { parseRedisAddress } from '../redis/redis-address';
 
-/** An environment variable: the parser for its value, and its default. A default that is a text is parsed, too. */
+/** An environment variable: the parser for its value, and its default. A default that is a string is parsed, too. */
 interface Setting<T> {
   readonly default: T;
   /** @throws Error that says what the value must be. */
@@ -40,7 +40,7 @@ const SETTINGS = {
    * same Redis share rate limits and live events.
    */
   REDIS_URL: setting<string | undefined>(redis, undefined),
-  /** What callers without a key may do. It is the same for all of them, wherever their requests come from. */
+  /** What callers without a key may do, wherever their requests come from. */
   ANONYMOUS_ACCESS: setting<AnonymousAccess>(oneOf('none', 'read', 'write'), 'read'),
   /**
    * An admin key. At the start, the gateway adds this key to the database if the database does not have it. The key is
@@ -51,7 +51,7 @@ const SETTINGS = {
   JWT_ISSUER: setting<string | undefined>(text, undefined),
   /** The `aud` of end users' tokens. Required with JWT_ISSUER. */
   JWT_AUDIENCE: setting<string | undefined>(text, undefined),
-  /** Where the issuer's signing keys are. By default, the issuer's discovery document says it. */
+  /** The URL of the issuer's signing keys. By default, the URL in the issuer's discovery document. */
   JWT_JWKS_URL: setting<string | undefined>(trustedUrl, undefined),
   /** The plan of every end user. */
   JWT_PLAN: setting(word('FREE', 'PRO', 'BUSINESS'), 'FREE'),

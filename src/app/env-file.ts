@@ -5,7 +5,7 @@ export interface Variable {
   readonly line: number;
 }
 
-/** A line of an environment file that may not mean what its author wants. The message never contains a value. */
+/** The error for an invalid or ambiguous line of an environment file. The message never contains a value. */
 export class EnvFileError extends Error {
   constructor(line: number, message: string) {
     super(`.env, line ${line}: ${message}`);

@@ -14,14 +14,14 @@ function messageOf(error: unknown): string {
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
- * On the first SIGTERM, SIGINT or SIGHUP, calls `finish` and then exits. On the second signal, calls `abandon` and exits immediately
- * with 1.
+ * On the first SIGTERM, SIGINT or SIGHUP, calls `finish` and then exits. On the second signal, calls `abandon` and exits
+ * immediately with 1.
  * @param limitMs after this time, the process exits even if `finish` has not ended.
  */
 export function stopOnSignals(finish: () => Promise<void>, limitMs: number, abandon = (): void => undefined): void {
   let stopping = false;
   const exitLate = () => {
-    complain(`the shutdown took longer than ${limitMs / 1000} s, so the process exits without it.`);
+    complain(`the shutdown took longer than ${limitMs / 1000} s, so the process exits before it is complete.`);
     abandon();
     process.exit(1);
   };

@@ -17,10 +17,10 @@ const MAX_IN_FLIGHT = 2;
 /** How long the write of a single row counts as in flight, in milliseconds. It may wait for a lock that other rows do not need. */
 const SINGLE_MS = 20;
 
-/** Failures of a batch that a single write would have too, or after which it is unclear what is written. */
+/** Failures of a batch that would also affect a single write, or that leave it unclear what was written. */
 const COMMON_FAILURES: ReadonlySet<unknown> = new Set(['unavailable', 'timeout', 'rejected', 'read-only', 'disk-full']);
 
-/** A batch belongs to no request, so its traces must not join those of the request that happens to start it. */
+/** A batch belongs to no request, so its spans must not belong to the trace of the request that happens to start it. */
 const NO_REQUEST = new AsyncResource('BatchedWrites');
 
 /** A row that the batch has written, in the form of {@link WriteStatement.batch}. */
@@ -45,7 +45,7 @@ class PendingWrite extends AsyncResource {
   }
 }
 
-/** Its deadline ends when nobody waits for its rows any more. */
+/** Rows that one statement writes. The deadline ends when no request waits for these rows any more. */
 class Batch {
   readonly deadline: Deadline;
 
@@ -63,11 +63,11 @@ class Batch {
 }
 
 /**
- * Writes rows with one statement if they arrive together, or while earlier ones are being written.
- * A row then costs a fraction of a single statement (bench/README.md). Callers are served round-robin.
+ * Writes rows with one statement if they arrive together, or while earlier rows are being written. A row then costs a fraction of
+ * a single statement (bench/README.md). Callers are served round-robin.
  *
- * A row that arrives alone is written alone. So is a row that the batch leaves out, since a row that it refers to is missing or
- * locked. The other rows therefore neither fail nor wait.
+ * A row that arrives alone is written alone. The batch leaves a row out if the row that it refers to is missing or locked. This
+ * row is then written alone, so the other rows neither fail nor wait.
  */
 export class BatchedWrites {
   /** The number of rows that wait. */
@@ -81,7 +81,7 @@ export class BatchedWrites {
   private isScheduled = false;
 
   /**
-   * @param single writes one row. @param batch writes many, as {@link WriteStatement.batch} does.
+   * @param single writes one row. @param batch writes many rows, as {@link WriteStatement.batch} does.
    * @param places maximum number of rows that wait. @param limitMs time limit of a batch.
    */
   constructor(
@@ -142,7 +142,10 @@ export class BatchedWrites {
     return true;
   }
 
-  /** Sends the waiting rows in a microtask. The stage `batch` lets requests arrive together, so others have added theirs. */
+  /**
+   * Sends the waiting rows in a microtask. The stage `batch` handles requests together, so by then other requests have added
+   * their rows.
+   */
   private schedule(): void {
     if (this.isScheduled || this.inFlight === MAX_IN_FLIGHT || !this.waiting) return;
     this.isScheduled = true;
@@ -158,7 +161,7 @@ export class BatchedWrites {
   /** Takes the rows for the next statement; none if all waiting rows belong to callers with the maximum number in flight. */
   private take(): PendingWrite[] {
     const taken: PendingWrite[] = [];
-    // The iteration goes on with the callers that it puts at the end.
+    // The loop also reaches the callers that it moves to the end.
     for (const [callerId, queue] of this.queues) {
       if (taken.length === MAX_ROWS) break;
       const rows = this.rowsInFlight.get(callerId) ?? 0;

@@ -9,7 +9,7 @@ export interface Statement {
   readonly text: string;
 }
 
-/** A statement that writes, and how it is written together with others. */
+/** A statement that writes, and the statement that writes several of its rows together. */
 export interface WriteStatement extends Statement {
   /**
    * A statement that writes many rows, each as this statement would write one. Its parameters are arrays, with one value for
@@ -30,7 +30,7 @@ export const SERVICE = '';
 export interface Requester {
   /** The id of the caller, or {@link SERVICE}. Connections are shared fairly among callers. */
   readonly callerId: string;
-  /** The client's address, if the caller is an end user. What the caller holds counts for the address too. */
+  /** The client's address, if the caller is an end user. Resources that the caller holds count for the address, too. */
   readonly address?: string;
   readonly deadline: Deadline;
   /** Maximum size in bytes of the rows that one statement may read for a caller's selection. Unlimited by default. */
@@ -84,8 +84,8 @@ export interface Transaction extends Session {
 }
 
 /**
- * An open database. It is not a session: a session has one deadline, and sees only the rows of its caller, so each request and
- * each unit of the service's own work needs a session of its own.
+ * An open database. It is not a session: a session has one deadline, and sees only the rows of its caller. So each request, and
+ * each unit of the service's own work, needs a separate session.
  */
 export interface Database {
   /** Human-readable description: `embedded PostgreSQL 18 in ./data`. */
@@ -149,8 +149,8 @@ export interface Change<Row = object> {
    */
   readonly before?: Partial<Row>;
   /**
-   * The entry of this change in the change feed. A transaction writes the entry of a change that has none. Published changes
-   * have one, except those of instances of the version before.
+   * The entry of this change in the change feed. A transaction writes the entry of a change that has no entry. Published changes
+   * have an entry, except changes from instances of the previous version.
    */
   readonly entry?: FeedEntry;
 }

@@ -54,7 +54,7 @@ export function failureOf(error: unknown): Failure | undefined {
 export function violatedForeignKey(error: unknown): string | undefined {
   if (failureOf(error) !== 'foreign-key') return undefined;
   for (const { constraint } of withCauses(error)) {
-    // Prisma's adapter reports the name as that of an index.
+    // Prisma's adapter reports the name as the name of an index.
     const name = isObject(constraint) ? constraint.index : constraint;
     if (typeof name === 'string') return name;
   }

@@ -19,7 +19,7 @@ export function connectionsOfOneCaller(all: number): number {
 
 /** A semaphore with a FIFO queue for each caller. It serves the queues round-robin. */
 export class FairSemaphore {
-  /** The callers that hold a slot or wait for one. */
+  /** The callers that hold or wait for a slot. */
   private readonly callers = new Map<string, CallerQueue>();
   /** The queues with waiting requests, in round-robin order. */
   private readonly turns: CallerQueue[] = [];
@@ -59,9 +59,9 @@ export class FairSemaphore {
   }
 
   /**
-   * Takes a slot, or waits in the queue until the caller may take one.
-   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue is full, or already
-   * holds the maximum number of this caller's requests.
+   * Takes a slot, or waits in the queue until the caller may take a slot.
+   * @throws Ended if the deadline passes first; Error `53300` (too many connections) if the queue is full, or already holds the
+   * maximum number of this caller's requests.
    */
   acquire(requester: Requester): Release | Promise<Release> {
     requester.deadline.check();
@@ -131,7 +131,9 @@ function remove<T>(items: T[], item: T): void {
 }
 
 /**
- * @param waiting the number of requests that wait. @param ofCaller those of the caller. @param places maximum number.
+ * @param waiting the number of requests that wait.
+ * @param ofCaller the number of the caller's requests that wait.
+ * @param places the maximum number of requests that wait.
  * @throws Error `53300` if no place is free for the caller.
  */
 export function checkPlaces(waiting: number, ofCaller: number, places: number): void {

@@ -160,7 +160,10 @@ class TransactionSession implements Transaction {
   }
 }
 
-/** The changes of a transaction. At its end, those that have no entry in the change feed are recorded, and all are published. */
+/**
+ * The changes of a transaction. At its end, changes without an entry in the change feed are recorded, and all changes are
+ * published.
+ */
 class TransactionChanges implements TransactionEnd {
   private readonly recorded: Change[] = [];
   private readonly unrecorded: Change[] = [];

@@ -45,9 +45,9 @@ const RECORD_FAILURE = `insert into _prisma_migrations (id, checksum, migration_
   values ($1, $2, $3, $4, now())`;
 
 /**
- * The migrations that have run. A migration of the gateway that fails is rolled back whole, so it does not count. Neither do
- * failures that a version before recorded without `rolled_back_at`. A failure of Prisma's CLI counts, since the CLI may have
- * applied a part.
+ * The migrations that have run. A migration of the gateway that fails is rolled back whole, so it does not count. Failures that
+ * an earlier version recorded without `rolled_back_at` do not count either. A failure of Prisma's CLI counts, since the CLI may
+ * have applied a part.
  */
 const APPLIED = `select migration_name, checksum, finished_at is not null as is_finished from _prisma_migrations
   where rolled_back_at is null
@@ -83,9 +83,9 @@ export interface MigrationOptions {
 
 /**
  * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so that
- * Prisma's CLI can continue from there. A failed migration is rolled back and recorded, and
- * prevents this start. The next start runs it again. The lock and the settings are scoped to a transaction, so a pooler may use a different
- * connection for each transaction. On a read-only database, `migrate` only checks that no migration is pending.
+ * Prisma's CLI can apply later migrations. A failed migration is rolled back and recorded, and prevents this start. The next
+ * start runs it again. The lock and the settings are scoped to a transaction, so a pooler may use a different connection for each
+ * transaction. On a read-only database, `migrate` only checks that no migration is pending.
  *
  * Prisma's CLI is not used: it downloads an engine, is not in the image, and cannot migrate the embedded database.
  * @throws Error with a one-line message that names the migration.
@@ -150,8 +150,8 @@ async function pending(connection: MigrationConnection, migrations: Migration[])
 
 /**
  * Runs `work` in a transaction that holds the advisory lock. Creates the migrations table if needed. There is no time limit,
- * since a migration may take long, and other instances that start meanwhile wait for it. They do not wait in the server, so
- * that nothing of a start that is killed stays there.
+ * since a migration may take long, and other instances that start meanwhile wait for it. They do not wait inside the database
+ * server, so that a killed start leaves no waiting statement there.
  */
 async function alone<T>(
   connection: MigrationConnection,
@@ -187,11 +187,12 @@ async function alone<T>(
 }
 
 function lineOf([holder]: readonly Record<string, unknown>[]): string {
-  const named = holder
-    ? `process ${holder.pid} of the server, ${holder.name || 'a client without a name'}`
+  const { pid, name, address } = holder ?? {};
+  const from = address ? `, address ${address}` : '';
+  const client = holder
+    ? `PostgreSQL process ${pid} (application ${name || 'without a name'}${from})`
     : 'another client';
-  const from = holder?.address ? ` from ${holder.address}` : '';
-  return `the start waits, since ${named}${from} holds the lock of migrations. If that is no start of the gateway, end it with pg_terminate_backend.`;
+  return `waiting for the migration lock, held by ${client}. If this is not another gateway that is starting, end it with: select pg_terminate_backend(${pid ?? 'PID'})`;
 }
 
 /** @throws Error if the migration failed earlier, or if its file has changed since it was applied. */

@@ -1,12 +1,15 @@
 /**
- * SQL for settings that change the meaning of texts. Every session needs them, whatever the server, the database, the role,
- * `PGOPTIONS` or the URL has set. Drivers read dates only in the style ISO. Prisma writes and reads timestamps as if every
+ * SQL for settings that change the meaning of texts. Every session needs these settings, whatever the server, the database, the
+ * role, `PGOPTIONS` or the URL has set. Drivers read dates only in the style ISO. Prisma writes and reads timestamps as if every
  * session were in UTC. In SQL strings a backslash is an ordinary character. (node-postgres itself sets `client_encoding`.)
  * PgBouncer keeps these settings for each client.
  */
 export const FORMATS = "set datestyle to 'ISO'; set timezone to 'UTC'; set standard_conforming_strings to on";
 
-/** Begins a transaction. Code that waits for a lock and then reads must see what others committed during the wait. */
+/**
+ * Begins a transaction. Code that waits for a lock and then reads must see the changes that other transactions committed during
+ * the wait.
+ */
 export const BEGIN = 'begin isolation level read committed';
 
 /**

@@ -28,7 +28,7 @@ export interface Domain {
   readonly idForms: readonly IdForm[];
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of events. The rows of a topic's table can be subscribed to. */
+  /** The topics of events. Clients can subscribe to changes of the rows of a topic's table. */
   readonly topics: Topics;
   /** The descriptions of the whole service. Exactly one domain must have descriptions. */
   readonly descriptions?: Descriptions;
@@ -53,7 +53,7 @@ export interface Samples {
   /** How the other numbers depend on the amount: `orders and categories are scaled to match`. */
   readonly scaled?: string;
   /**
-   * Adds the sample to what is there.
+   * Adds the sample to the existing data.
    * @param onProgress called after each batch.
    * @returns the number of objects of each kind, such as `pets` and `orders`.
    */

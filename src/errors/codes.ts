@@ -18,7 +18,7 @@ export interface ErrorEntry {
  * Part of the `fix` of a rejection that is stored under the idempotency key of its request. For 24 hours, a repeated request
  * would only get the stored rejection.
  */
-export const NEW_KEY = 'Send the next attempt with a new `Idempotency-Key`, if you use one.';
+export const NEW_KEY = 'If you use idempotency keys, send the next attempt with a new `Idempotency-Key`.';
 
 /** The gateway's own codes, sorted by status. Codes with status 200 come last. */
 const TABLE = {
@@ -61,14 +61,14 @@ const TABLE = {
   },
   UNAUTHENTICATED: {
     status: 401,
-    why: 'A key or token is required, or the one sent is not valid, such as a malformed, unknown, revoked or expired one.',
-    fix: 'Send a valid key as `X-API-Key`, or a valid key or token as `Authorization: Bearer`. The message says why a token is rejected, and, if its secret is right, why a key is rejected. Do not retry with the same key or token.',
+    why: 'A key or token is required, or the key or token in the request is not valid: for example, it is malformed, unknown, revoked or expired.',
+    fix: 'Send a valid key as `X-API-Key`, or a valid key or token as `Authorization: Bearer`. The message says why a token is rejected. It says why a key is rejected only if the secret of the key is right. Do not retry with the same key or token.',
     message: 'The API key expired on 2026-11-30T00:00:00.000Z.',
   },
   FORBIDDEN: {
     status: 403,
     why: 'The caller lacks the scope that the operation requires.',
-    fix: 'Use a key or token with this scope. You can use the same idempotency key. If a GraphQL error has a `path`, only this field has not run; without one, no part of the operation has run.',
+    fix: 'Use a key or token with this scope. You can use the same idempotency key. If a GraphQL error has a `path`, only this field has not run; without a `path`, no part of the operation has run.',
     message: 'This operation needs an API key with the scope WRITE; this key does not have it.',
   },
   QUERY_NOT_IN_SAFELIST: {
@@ -81,7 +81,7 @@ const TABLE = {
     status: 404,
     why: 'No trusted document has this id.',
     fix: 'Add the document to the manifest, and deploy the manifest before the client.',
-    message: 'No document with the id "7c1d" is known here.',
+    message: 'No trusted document has the id "7c1d". Add the document to the manifest.',
   },
   NOT_FOUND: {
     status: 404,
@@ -93,7 +93,7 @@ const TABLE = {
     status: 405,
     why: 'The path does not support the method.',
     fix: 'Use a method in the `Allow` header. GraphQL mutations need POST.',
-    message: 'PUT is not allowed here. Allowed: GET, HEAD, POST, OPTIONS.',
+    message: 'PUT is not allowed on this path. Allowed: GET, HEAD, POST, OPTIONS.',
   },
   NOT_ACCEPTABLE: {
     status: 406,
@@ -104,7 +104,7 @@ const TABLE = {
   REQUEST_TIMEOUT: {
     status: 408,
     why: 'The request did not arrive in time.',
-    fix: 'Send it again. It has not run.',
+    fix: 'Send the request again. It has not run.',
     message: 'The request took too long to arrive.',
   },
   IDEMPOTENCY_IN_PROGRESS: {
@@ -123,13 +123,13 @@ const TABLE = {
   PAYLOAD_TOO_LARGE: {
     status: 413,
     why: 'The body is larger than 100 KiB.',
-    fix: 'Send less data at once. For a long GraphQL document, send its hash (persisted queries).',
+    fix: 'Send less data in one request. For a long GraphQL document, send its hash (persisted queries).',
     message: 'The body must not be larger than 100 KiB.',
   },
   URI_TOO_LONG: {
     status: 414,
     why: 'The URL is longer than 8 KiB.',
-    fix: 'Ask for fewer values at once, or send a GraphQL query by POST.',
+    fix: 'Ask for fewer values in one request, or send a GraphQL query by POST.',
     message: 'The URL must not be longer than 8192 bytes.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -152,7 +152,7 @@ const TABLE = {
   },
   RATE_LIMITED: {
     status: 429,
-    why: 'The request exceeds a quota of the plan, or the caller has too many requests in progress, live operations or unread responses, or its address has sent too many unknown keys. The request has not run.',
+    why: "The request exceeds a quota of the plan, or a limit of the caller: on requests in progress, on subscriptions and streams, or on unread responses. Or the caller's IP address has sent too many unknown keys. The request has not run.",
     fix: 'Wait as long as `Retry-After` says. `X-RateLimit-Remaining` shows how many requests are left.',
     message: 'This plan allows 60 requests per minute. Try again in 12 seconds.',
     // Errors about a window have the time until it ends. Other limits may allow a request again within a second.

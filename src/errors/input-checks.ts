@@ -237,7 +237,7 @@ export function holderOf(
 
 /** Maximum number of reported errors. */
 const MAX_ERRORS = 100;
-/** Maximum number of nesting levels of variables. Deeper ones could overflow the stack, since `JSON.stringify` recurses. */
+/** Maximum number of nesting levels of variables. Deeper variables could overflow the stack, since `JSON.stringify` recurses. */
 const MAX_DEPTH = 100;
 
 /** Whether JSON is nested deeper than a number of levels. */

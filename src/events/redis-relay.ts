@@ -145,7 +145,7 @@ export class RedisRelay {
 }
 
 type Encoded = Readonly<Record<string, unknown>>;
-/** A change in a message. Instances of the version before know its `entry` as `event`. */
+/** A change in a message. Instances of the previous version call its `entry` `event`. */
 type EncodedChange = Omit<Change, 'id' | 'before' | 'entry'> & {
   readonly id: string;
   readonly before?: Encoded;

@@ -27,7 +27,7 @@ export function kindsOf(topic: Table<object> | AdminTopic): Readonly<Record<stri
   return isAdminTopic(topic) ? topic.kinds : ROW_KINDS;
 }
 
-/** The tables of the topics that have one. */
+/** The tables of the topics that have a table. */
 export function tablesOf(topics: Topics): Readonly<Record<string, Table<object>>> {
   const entries = Object.entries(topics).filter(([, topic]) => !isAdminTopic(topic));
   return Object.fromEntries(entries) as Readonly<Record<string, Table<object>>>;

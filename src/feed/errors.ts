@@ -6,7 +6,7 @@ export const FEED_ERRORS = {
   CURSOR_EXPIRED: {
     status: 410,
     why: 'The events that follow this cursor are no longer kept, or the database was restored to an earlier state. Events may be missing.',
-    fix: 'Read the objects again, and go on with `now`, or with the cursor `oldest` in the `params` of `details`, which is before the oldest event that is kept.',
+    fix: 'Read the objects again, and continue from the cursor `now`. Or continue from the cursor `oldest` in the `params` of `details`, which is just before the oldest event that is kept.',
     message: 'The events that follow this cursor are no longer kept.',
   },
 } as const satisfies Record<string, ErrorEntry>;

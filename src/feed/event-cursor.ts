@@ -5,7 +5,7 @@ const FEED = tagOf('events');
 /** A place in the change feed: just after the event with this position. */
 export interface Place {
   readonly position: bigint;
-  /** What the event at this position is. A cursor of another feed, or of a state that a restore has undone, has another event. */
+  /** Identifies the event at this position. It differs in a cursor of another feed, or of a state that a restore has undone. */
   readonly check: string;
 }
 

@@ -21,7 +21,10 @@ const NUMBER = statement(`with numbered as (
 select count(*)::int as count, coalesce((select position from newest), (select position from last_event)) as position
 from numbered`);
 
-/** How often new events are looked for while nobody reads the feed, in milliseconds. A later reader then waits only shortly. */
+/**
+ * Interval between searches for new events while no client reads the feed, in milliseconds. The next reader then waits only
+ * briefly.
+ */
 const IDLE_MS = 10_000;
 
 const STATE = statement(
@@ -29,8 +32,8 @@ const STATE = statement(
 );
 
 /**
- * Gives positions to committed events. Ids do not order events by their commits, so a reader that went by ids would miss an
- * event that is committed later than one with a higher id. Positions are given after the commit, by one transaction at a time
+ * Gives positions to committed events. Ids do not order events by their commits. A reader that followed the ids would miss an
+ * event that is committed after an event with a higher id. Positions are given after the commit, by one transaction at a time
  * across all instances. So no event appears behind a reader, and nothing waits for transactions that are still open.
  */
 export class EventNumbering {
@@ -86,7 +89,7 @@ export class EventNumbering {
 
   private numberBatch(): Promise<number> {
     return this.database.serviceSession().transaction(async (transaction) => {
-      // A statement of its own: what the next statement sees must be taken after the lock.
+      // A separate statement: the snapshot of the next statement must be taken after the lock.
       await lock(transaction, 'numbering');
       const [numbered] = await transaction.query<{ count: number; position: bigint }>(NUMBER, []);
       if (!numbered) return 0;

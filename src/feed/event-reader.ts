@@ -36,7 +36,7 @@ export interface EventPage {
   readonly events: readonly StoredEvent[];
   /** Whether more of the wanted events follow now. */
   readonly isMore: boolean;
-  /** Where to go on. It is after all events that were looked at, wanted or not. */
+  /** Where the next page begins: after all events that were read, wanted or not. */
   readonly end: Place;
 }
 
@@ -128,8 +128,8 @@ async function select(session: Session, { after, limit, wanted }: EventQuery): P
 }
 
 /**
- * SQL of the first events of each topic and kind. Each is an interval of an index, so that the page takes no longer if there
- * are many events that are not in it.
+ * SQL of the first events of each topic and kind. Each part is an interval of an index, so that many other events do not slow the
+ * page down.
  * @param first the number of the parameter with the topics; the kinds are the next.
  */
 function firstOfEach(first: number, owner: string): string {
@@ -141,7 +141,7 @@ function firstOfEach(first: number, owner: string): string {
 
 const UNOWNED = firstOfEach(4, 'is null');
 
-/** The statements for callers that see all events, events without an owner, and in addition those of one owner. */
+/** The statements for callers that see all events, only events without an owner, or events without an owner and of one owner. */
 const SELECT: Readonly<Record<Visibility['kind'], ReturnType<typeof statement>>> = {
   all: pageOf(UNOWNED, firstOfEach(6, 'is not null')),
   unowned: pageOf(UNOWNED),

@@ -18,7 +18,7 @@ export class EventResolver {
   @Query(
     () => EventConnection,
     nullable(
-      'The change feed: what has changed, in the order of the changes, one page at a time. `pageInfo.endCursor` is never null: with it as `after`, the feed goes on, now or later. It moves on over events that the page leaves out.',
+      'The change feed: the events in the order of the changes, one page at a time. `pageInfo.endCursor` is never null. Pass it as `after` to read the events that follow, now or later. This cursor also moves past events that the page leaves out.',
     ),
   )
   events(@Args(() => EventPageArgs) args: EventPageArgs, @Ctx() context: Context) {
@@ -28,7 +28,9 @@ export class EventResolver {
   @Weighs(WEIGHTS.references)
   @FieldResolver(
     () => Node,
-    nullable('The current state of the object; null if it is gone, has no `nodeId`, or the caller may not see it.'),
+    nullable(
+      'The current state of the object; null if the object was deleted, has no `nodeId`, or is not visible to the caller.',
+    ),
   )
   node(@Root() event: Event, @Ctx() context: Context) {
     return this.feed.node(context, event);

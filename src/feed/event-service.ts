@@ -49,7 +49,9 @@ export class EventService {
     };
   }
 
-  /** The current state of an event's object; `undefined` if it is gone, is no node, or the caller does not see it. */
+  /**
+   * The current state of an event's object; `undefined` if the object was deleted, is no node, or is not visible to the caller.
+   */
   async node({ session, loaders }: Context, { topic, objectId }: Event): Promise<TypedRow | undefined> {
     const table = this.topics[this.names.get(topic) ?? ''];
     if (!table || isAdminTopic(table) || !isNode(table)) return undefined;

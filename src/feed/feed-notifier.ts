@@ -1,8 +1,8 @@
 import type { EventNumbering } from './event-numbering';
 
-/** How often new events are looked for while somebody listens, in milliseconds. Announcements may be lost. */
+/** Interval between searches for new events while there are listeners, in milliseconds. Announcements may be lost. */
 const POLL_MS = 1_000;
-/** Minimum interval between two looks for new events, in milliseconds. Each gives positions to all events since the last. */
+/** Minimum interval between two searches, in milliseconds. Each search gives positions to all events since the last search. */
 const PACE_MS = 100;
 
 /** Tells listeners in this process when events of the change feed have got positions. Does nothing without listeners. */
@@ -26,7 +26,7 @@ export class FeedNotifier {
     };
   }
 
-  /** Says that events may have been committed, by this or another instance. */
+  /** Schedules a search for new events. Call it when this or another instance may have committed events. */
   announce(): void {
     if (!this.listeners.size || this.announced) return;
     const wait = this.lookedAt + PACE_MS - performance.now();
@@ -44,7 +44,7 @@ export class FeedNotifier {
     clearTimeout(this.announced);
     this.announced = undefined;
     this.lookedAt = performance.now();
-    // After a failure, the next look finds the events.
+    // After a failure, the next search finds the events.
     await this.numbering.run().catch(() => undefined);
     const { position } = this.numbering;
     if (position === this.position) return;

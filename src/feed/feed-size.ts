@@ -5,7 +5,7 @@ import { statement } from '../database/statement';
 export interface FeedSize {
   /** The number of events that are kept and have positions. */
   readonly kept: number;
-  /** The age of the oldest of them in seconds; 0 if there is none. */
+  /** The age of the oldest of these events in seconds; 0 without events. */
   readonly oldestSeconds: number;
   /** The number of committed events without positions, at most 100,000. */
   readonly unnumbered: number;

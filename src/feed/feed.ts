@@ -32,7 +32,7 @@ export function createFeed(domains: readonly Domain[], { numbering, notifier }: 
           } fragment event on Event { id cursor at topic kind objectId requestId actor }`,
       },
     ],
-    tags: { events: { name: 'Events', description: 'What has changed, in the order of the changes.' } },
+    tags: { events: { name: 'Events', description: 'The change feed: one event for each write of an object.' } },
     errors: FEED_ERRORS,
     idForms: [],
     tables: [],
@@ -41,11 +41,12 @@ export function createFeed(domains: readonly Domain[], { numbering, notifier }: 
 }
 
 const DESCRIPTION = `The change feed, oldest first: one event for each write of an object. Without \`cursor\`, the list begins with the
-oldest event that is kept; with \`cursor=now\` it is empty, and begins after the newest, and with \`cursor=now-20\` 20 events before that (at most 100).
+oldest event that is kept. With \`cursor=now\`, it begins at the end of the feed, and is empty. With \`cursor=now-20\`, it begins
+20 events before the end (at most 100).
 
-The \`Link\` with \`rel="next"\` leads to the next page while there are more events now. The \`Link\` with \`rel="monitor"\`, which is
-always there, leads to the events that follow later. A cursor whose next events are no longer kept gets 410; \`params.oldest\` in
+The response has a \`Link\` with \`rel="next"\` if later events already exist. The \`Link\` with \`rel="monitor"\`, which is always
+present, leads to the events that follow later. A cursor whose next events are no longer kept gets 410; \`params.oldest\` in
 \`details\` is the cursor at which to begin again.
 
-With \`Accept: text/event-stream\`, the response is a stream: the same events, and then each further one as it happens. It has no
-\`limit\`, and counts as one request.`;
+With \`Accept: text/event-stream\`, the response is a stream: the same events, and then each new event as it happens. A stream
+does not accept \`limit\`, and counts as one request.`;

@@ -7,14 +7,14 @@ import { EventKind, EventTopic } from '../graphql/event-enums';
 import { JsonSchema } from '../graphql/json-schema';
 import { DateTime, Id } from '../graphql/scalars';
 
-@ObjectType({ simpleResolvers: true, description: 'A write of an object, in the change feed.' })
+@ObjectType({ simpleResolvers: true, description: 'An event of the change feed: a write of an object.' })
 export class Event {
   @Field(() => Id, { description: 'The id of the event. Ids are unique, but not in the order of the feed.' })
   id!: bigint;
 
   @JsonSchema({ example: 'NjM4YjI0ZTcxIDEgMTc5NTg2MDAwMDAwMA', maxLength: 128 })
   @Field(() => String, {
-    description: 'The cursor of the event: with it as `after`, the feed goes on with the next event.',
+    description: 'The cursor of the event. Pass it as `after` to read the events that follow.',
   })
   cursor!: string;
 
@@ -31,14 +31,14 @@ export class Event {
   @JsonSchema({ example: '1', maxLength: 64 })
   @Field(() => Id, {
     description:
-      'The id of the object. For stock, this is the id of the pet; for a ban that was lifted, the banned caller.',
+      'The id of the object. For stock, this is the id of the pet. For a lifted ban, it is the id of the caller.',
   })
   objectId!: string;
 
   @JsonSchema({ example: '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11', maxLength: 128 })
   @Field(
     () => String,
-    nullable('The id of the request that has written the object; null if it was the service itself.'),
+    nullable('The id of the request that has written the object; null for writes of the service itself.'),
   )
   requestId!: string | null;
 
@@ -59,7 +59,7 @@ export class EventPageArgs {
   @Field(
     () => String,
     nullable(
-      'Only events after this cursor. `now` is the end of the feed, and `now-20` the place 20 events before it (at most 100). By default, the page begins with the oldest event that is kept.',
+      'Only events after this cursor. `now` is the end of the feed, and `now-20` is 20 events before the end (at most 100). By default, the page begins with the oldest event that is kept.',
     ),
   )
   after?: string | null;

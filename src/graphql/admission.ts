@@ -10,7 +10,9 @@ import type { ResponseContext } from './outcome';
 /** A requested operation, with its analysis for the variables of the request. */
 export interface AnalysedOperation extends ResponseContext {
   readonly operation: Operation;
-  /** The variables that graphql-js gets. It coerces them again, even coerced ones (`Api.sendsCoerced`). */
+  /**
+   * The variables that graphql-js gets. It coerces all variables again, even if they are already coerced (`Api.sendsCoerced`).
+   */
   readonly sentVariables: SentVariables;
   /** `undefined` if the variables are invalid. */
   readonly variables: CoercedVariables | undefined;
@@ -39,9 +41,9 @@ export function analyseOperation(
 }
 
 /**
- * Checks the caller's scopes and quota, the estimated cost and the variables, in this order.
- * Bounds of input fields are enforced by the services (`checkInput`). Invalid variables are reported together with the bounds
- * that they break, so that the caller gets all errors at once.
+ * Checks the caller's scopes and quota, the estimated cost and the variables, in this order. Bounds of input fields are enforced
+ * by the services (`checkInput`). Invalid variables are reported together with the bounds that they break, so that the caller
+ * gets all errors together.
  * @throws ProblemError for the first problem.
  */
 export function admit(analysed: AnalysedOperation, costs: CostLimits): AdmittedOperation {

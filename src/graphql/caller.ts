@@ -21,7 +21,7 @@ export interface Caller extends Subject {
 
 /**
  * The visible rows of tables whose rows have owners. Keys and users with the scope WRITE see all rows. A user without it sees
- * only its own rows. All other callers, anonymous ones with any scope included, see only rows without an owner.
+ * only its own rows. All other callers, including anonymous callers with any scope, see only rows without an owner.
  */
 export function visibilityOf({ keyId, user, scopes }: Caller): Visibility {
   if (scopes.has('WRITE') && (keyId !== undefined || user !== undefined)) return ALL_ROWS;
@@ -30,7 +30,7 @@ export function visibilityOf({ keyId, user, scopes }: Caller): Visibility {
 
 describedEnum(Scope, 'Scope', 'What a caller may do.', {
   READ: 'Queries and subscriptions.',
-  ORDER: 'Placing, changing and cancelling orders, and everything that READ allows. Only end users are granted it.',
+  ORDER: 'Placing, changing and cancelling orders, and everything that READ allows. Granted only to end users.',
   WRITE: 'Mutations of the store, and everything that ORDER allows.',
   ADMIN: 'API keys and bans, and everything that WRITE allows.',
 });

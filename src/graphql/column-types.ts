@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { type Column, columnOrComputed, type Table } from '../database/reading/table';
 
-/** For each kind of column, the scalars as which graphql-js writes its values. PostgreSQL writes them in the same way. */
+/** For each kind of column, the scalars with which graphql-js writes its values. PostgreSQL writes them in the same way. */
 const SCALARS: Readonly<Record<Column['kind'], readonly string[]>> = {
   id: ['ID'],
   text: ['String'],

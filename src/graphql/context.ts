@@ -79,7 +79,10 @@ export interface OperationRequest {
   readonly requestId: string;
   readonly observer: Observer;
   readonly api: Api;
-  /** Whether the operation continues a stream, which was charged at its start. Its cost counts like that of an event. */
+  /**
+   * Whether the operation continues a stream, which was charged at its start. The operation's cost is taken from the caller's
+   * allowance for free operations, like the cost of an event.
+   */
   readonly isContinuation?: true;
   /** Whether the request must not change anything: a GET or HEAD request. Such a request cannot run mutations. */
   readonly isSafe?: boolean;
@@ -161,7 +164,7 @@ export class Context {
   }
 }
 
-/** Fetches the values of many keys at once; keys without a value are absent from the map. */
+/** Fetches the values of many keys together; keys without a value are absent from the map. */
 type Batch<Value, Key = bigint> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 /**

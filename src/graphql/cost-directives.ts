@@ -30,7 +30,7 @@ export const WEIGHTS = {
   creation: 60,
   /** Changing or deleting a row: locks, checks and writes. */
   change: 100,
-  /** Saving the counts of usage, and reading them. */
+  /** Reading usage counts. Each read first saves the pending counts of this process. */
   usage: 40,
   /** Finding rows of several types by their ids. */
   references: 80,
@@ -103,7 +103,7 @@ export function weighText(field: Field, characters: number): void {
   field.astNode = (type as ObjectTypeDefinitionNode).fields?.[0];
 }
 
-/** The `@listSize` of a field, if it has one. */
+/** The `@listSize` of a field, if the field has this directive. */
 export function listSizeOf({ astNode }: Field): ListSize | undefined {
   return astNode ? (getDirectiveValues(LIST_SIZE, astNode) as ListSize | undefined) : undefined;
 }

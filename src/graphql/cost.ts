@@ -153,9 +153,9 @@ interface FieldCost {
 }
 
 /**
- * Estimates the cost of an operation before it runs: how much it reads, writes and sends. Each field costs 1, or the weight
- * in its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists, whose items cost 1 each. In introspection, lists have
- * their actual lengths. Long response keys and arguments add to the cost.
+ * Estimates the cost of an operation before it runs: how much it reads, writes and sends. Each field costs 1, or the weight in
+ * its `@cost`, for every object that has the field. `@listSize` gives the lengths of lists, whose items cost 1 each. In
+ * introspection, lists have their actual lengths. Long response keys and arguments add to the cost.
  */
 export class FieldCosts {
   constructor(private readonly schema: GraphQLSchema) {}

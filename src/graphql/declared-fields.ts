@@ -30,8 +30,8 @@ export function declaredPart({ resolve }: GraphQLField<unknown, unknown>): Part 
 }
 
 /**
- * Whether a field has a resolver of its own. Only graphql-js can run such a field. PostgreSQL can write all other fields: the
- * ones that are made from the declaration of a table, and the ones that the default resolver reads.
+ * Whether a field has a resolver of its own. Only graphql-js can run such a field. PostgreSQL can write all other fields: fields
+ * that are made from the declaration of a table, and fields that the default resolver reads.
  */
 export function hasOwnResolver(field: GraphQLField<unknown, unknown>): boolean {
   const { resolve } = field;

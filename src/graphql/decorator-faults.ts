@@ -3,7 +3,7 @@ import { getMetadataStorage } from 'type-graphql';
 import { hasOwnResolver } from './declared-fields';
 
 /**
- * type-graphql ignores some decorators without an error. An access rule or a mask that is written with one of them would not
+ * type-graphql ignores some decorators without an error. An access rule or a mask that is written with such a decorator would not
  * run. The schema shows no decorators, so these functions read the metadata of type-graphql.
  */
 

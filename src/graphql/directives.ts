@@ -32,7 +32,7 @@ export const Input = (type: ClassType, description = 'The fields to update.') =>
  * `@deprecated`.
  */
 const definitions = buildSchema(`
-  "The field counts as one request against the caller's plan. An operation is charged for all such fields at once."
+  "The field counts as one request against the caller's plan. An operation is charged for all such fields together."
   directive @rateLimit on FIELD_DEFINITION
 
   "Marks an element that may still change. Unmarked elements are stable."
@@ -101,8 +101,7 @@ export function stabilityOf({ astNode }: Marked): StabilityLevel | undefined {
 }
 
 /**
- * Declares the errors that the rules of this root field can cause. The field's description and the OpenAPI document list
- * them.
+ * Declares the errors that this root field itself can cause. The field's description and the OpenAPI document list them.
  */
 export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes.join(', ')}])`);
 
@@ -113,8 +112,8 @@ export const Errors = (...codes: string[]) => Directive(`@errors(codes: [${codes
 function errorsDirective(catalogue: Catalogue): GraphQLDirective {
   const codes = Array.from(catalogue, ([code, { status, why }]) => `${JSON.stringify(`${status}: ${why}`)} ${code}`);
   const definitions = buildSchema(`
-    "The errors of a field's own rules. In addition, every operation may return general errors, such as RATE_LIMITED."
-    directive @errors("The codes of the field's own errors." codes: [ErrorCode!]!) on FIELD_DEFINITION
+    "The errors that this field itself can cause. Every operation may also return general errors, such as RATE_LIMITED."
+    directive @errors("The codes of these errors." codes: [ErrorCode!]!) on FIELD_DEFINITION
 
     "The \`extensions.code\` of an error. \`/docs/errors\` says what to do about each code."
     enum ErrorCode { ${codes.join('\n')} }

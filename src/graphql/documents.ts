@@ -143,7 +143,7 @@ export class Documents {
   }
 
   /**
-   * Validates a parsed document, unless this has been done. Adds a valid document to the known ones.
+   * Validates a parsed document, unless this has been done. Adds a valid document to the known documents.
    * @param hash the SHA-256 of the document's text.
    * @returns the errors.
    */

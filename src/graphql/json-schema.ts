@@ -16,7 +16,7 @@ interface FieldKeywords {
 interface TypeKeywords {
   readonly example?: Readonly<Record<string, unknown>>;
   /**
-   * The fields that the specification requires in a payload. Set only if the gateway always sends more fields than these.
+   * The fields that docs/specification.md requires in a response. Set only if the gateway always sends more fields.
    */
   readonly required?: readonly string[];
 }

@@ -10,8 +10,8 @@ const CHEAP = 2_000;
  */
 const MAX_RUNNING = 30_000;
 /**
- * While expensive operations of at least this total estimated cost are running, of all callers together, no further one
- * starts. Otherwise results that arrive at the same time could block the event loop.
+ * While the expensive operations that run for all callers reach this total estimated cost, no further operation starts. Otherwise
+ * results that arrive at the same time could block the event loop.
  */
 const MAX_RUNNING_IN_TOTAL = 60_000;
 /**
@@ -70,11 +70,11 @@ interface CallerQueue {
 }
 
 /**
- * Keeps one caller's expensive operations from blocking the event loop, and from delaying other callers. Each caller has
- * FIFO queues. A counted operation starts if the caller's running operations, and all running operations, stay within
- * limits on estimated cost. Uncounted work starts if the caller's {@link Allowance} is not used up. In each iteration of the
- * event loop starts at most one expensive operation, or some uncounted work, round-robin over all callers, so that other
- * requests are served in between.
+ * Keeps one caller's expensive operations from blocking the event loop, and from delaying other callers. Each caller has FIFO
+ * queues. A counted operation starts if the caller's running operations, and all running operations, stay within limits on
+ * estimated cost. Uncounted work starts if the caller's {@link Allowance} is not used up. Each iteration of the event loop starts
+ * at most one expensive operation, or some uncounted work, round-robin over all callers, so that other requests are served in
+ * between.
  */
 export class OperationQueue {
   /** The queues with running or waiting operations, by kind and caller, in round-robin order. */
@@ -115,7 +115,7 @@ export class OperationQueue {
   }
 
   /**
-   * Waits until the response to an event may be computed, or a stream may go on. Both share the allowance of free operations.
+   * Waits until the response to an event may be computed, or a stream may continue. Both share the allowance of free operations.
    * @returns a promise if the computation must wait. Its function does nothing, and need not be called.
    * @throws Ended if the deadline ends first; the error of `rejectionOf`.
    */

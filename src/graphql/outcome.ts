@@ -44,8 +44,8 @@ export function outcomeOf(result: ExecutionResult, context: ResponseContext & Co
 }
 
 /**
- * Reports the errors to the observer. @returns the body of a response or of an event, without the cost. {@link outcomeOf} adds the cost to responses. Events report no cost,
- * since a subscription is charged when it starts.
+ * Reports the errors to the observer. @returns the body of a response or of an event, without the cost. {@link outcomeOf} adds
+ * the cost to responses. Events report no cost, since a subscription is charged when it starts.
  */
 export function responseBody({ errors, data }: ExecutionResult, { operationRequest }: ResponseContext): Body {
   return errors ? { errors: errors.map((error) => formatError(error, operationRequest)), data } : { data };

@@ -14,7 +14,7 @@ import type { Context } from './context';
 
 /**
  * The package graphql-rate-limit-directive, whose use is a requirement of the product, enforces `@rateLimit`. Here it does one
- * thing: it calls the limiter before a marked field runs. The quotas and the error are those of the meter (`rate-limit/`).
+ * thing: it calls the limiter before a marked field runs. The meter (`rate-limit/`) has the quotas, and makes the error.
  */
 
 /**

@@ -46,7 +46,10 @@ export interface IdForm {
   readonly rule: string;
   /** Returns `undefined` if the text does not have this form. */
   parse(text: string): OtherId | undefined;
-  /** Whether an identifier has this form. It may be an integer, if the form allows texts that are integers. */
+  /**
+   * Whether an identifier has this form. A text of this form that is an integer, such as a key id of digits only, arrives as a
+   * `bigint`.
+   */
   fits(id: AnyId): boolean;
 }
 

@@ -11,10 +11,10 @@ interface Statements {
 }
 
 /**
- * Counts the statements of an operation. Resolvers of root fields declare theirs with `@cost`. Pages, counts and related rows
- * are read with one statement for all parents. A statement joins the rows that are related to its rows, if its resolver gets
- * a selection. The related rows of joined rows, of payloads and of events need statements of their own.
- * The row of an event is not counted, since it is read once for all subscribers.
+ * Counts the statements of an operation. Resolvers of root fields declare their statements with `@cost`. Pages, counts and
+ * related rows are read with one statement for all parents. A statement joins the rows that are related to its rows, if its
+ * resolver gets a selection. The related rows of joined rows, of payloads and of events need statements of their own. The row of
+ * an event is not counted, since it is read once for all subscribers.
  * @param isLeaf whether a root field is always read by one statement (leaves.ts).
  */
 export function countStatements(

@@ -143,14 +143,17 @@ interface EventWork<Result> {
 
 type OpenSession = (visibility: Visibility) => Session;
 
-/** Computations that started within this time share their session, in milliseconds. Later ones get its full time limit. */
+/**
+ * Computations that start within this time share a session, in milliseconds. A later computation gets a new session with the full
+ * time limit.
+ */
 const SHARED_MS = 1_000;
 
 /**
- * Computes the response to an event once for all subscribers that need the same response. Work that waits in a caller's queue
- * is shared only by the subscribers of this caller. The work that leaves its queue first computes the result for all.
- * Computations run in sessions that belong to no caller, so a caller's errors and delays do not reach other callers. A result is kept
- * as long as the event object, which is freed when the last subscriber has read it.
+ * Computes the response to an event once for all subscribers that need the same response. Work that waits in a caller's queue is
+ * shared only by the subscribers of this caller. The work that leaves its queue first computes the result for all. Computations
+ * run in sessions that belong to no caller, so a caller's errors and delays do not reach other callers. A result is kept as long
+ * as the event object, which is freed when the last subscriber has read it.
  */
 export class EventResults<Result> {
   private readonly events = new WeakMap<object, ResultsOfEvent<Result>>();

@@ -81,12 +81,12 @@ const MAX_BATCH = 256;
 
 /**
  * Logs one line per answered request, and records the request in the metrics. Lines contain no query strings and no headers,
- * since these may hold secrets. Requests of callers that are already banned, and requests over the limit on look-ups of keys,
- * are counted in the metrics but not logged, since their log lines could fill the disk. Successful health checks and metrics
- * scrapes are logged at the level `debug`.
+ * since these may hold secrets. Two kinds of requests are counted in the metrics but not logged, since their lines could fill the
+ * disk: requests of callers that are already banned, and requests over the limit on look-ups of keys. Successful health checks
+ * and metrics scrapes are logged at the level `debug`.
  *
- * Lines are written in batches, since a write of each line would be a noticeable part of a small request (bench/README.md).
- * Lines in a batch are lost only if the process is killed.
+ * Lines are written in batches, since a write of each line would be a noticeable part of a small request (bench/README.md). Lines
+ * in a batch are lost only if the process is killed.
  */
 export class AccessLog extends LogController {
   private batch: AccessEntry[] = [];

@@ -45,9 +45,10 @@ export class AllowedMethods {
     const allow = allowed(path);
     const check: FastifyContextConfig['check'] = ({ method }, reply) => {
       reply.header('allow', allow);
-      throw new ProblemError('METHOD_NOT_ALLOWED', `${method} is not allowed here. Allowed: ${allow}.`);
+      throw new ProblemError('METHOD_NOT_ALLOWED', `${method} is not allowed on this path. Allowed: ${allow}.`);
     };
-    // Only routes without operations have a `metering`. The name of an operation is not that of a request that runs none.
+    // Only routes without operations have a `metering`. Such a request must not be logged under the name of an operation that it
+    // does not run.
     return metering ? { metering, isPublic, logName, check } : { check };
   }
 

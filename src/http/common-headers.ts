@@ -20,7 +20,7 @@ export const CONSTANT_HEADERS = {
   vary: VARY,
 } as const;
 
-/** `WWW-Authenticate` for a request without a key. Only requests with a key get an error code (RFC 6750, section 3). */
+/** `WWW-Authenticate` for a request without a key. It has no `error` parameter (RFC 6750, section 3.1). */
 const CHALLENGE = 'Bearer realm="petstore"';
 /** Finds error codes in a JSON body. Echoed input cannot match, since JSON escapes quotation marks within strings. */
 const CODES = /"code":"(\w+)"/g;
@@ -66,8 +66,8 @@ function challengeOf({ keyProblem }: FastifyRequest): string {
 }
 
 /**
- * Adds a `Link` header with the URL of the error code's description if all codes in the body are the same. An `Error` object
- * has one code. The errors of a GraphQL response may have different codes.
+ * Adds a `Link` header with the URL of the error code's description if all codes in the body are the same. A REST error body
+ * (OpenAPI schema `Error`) has one code. The errors of a GraphQL response may have different codes.
  */
 function linkToHelp(reply: FastifyReply, payload: unknown, errors: Catalogue): void {
   if (typeof payload !== 'string') return;

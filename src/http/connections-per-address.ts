@@ -7,9 +7,9 @@ const ADDRESS_FRACTION = 1 / 4;
 
 /**
  * Limits the connections per address. While three quarters of `maxConnections` or more are in use, an address that holds a
- * quarter or more gets no further connections. Without this limit, a single client could use up all connections,
- * for example with idle ones, and Node would reject all other clients. Do not use this limit behind a proxy, where all
- * connections have the proxy's address.
+ * quarter or more gets no further connections. Without this limit, a single client could use up all connections, for example with
+ * idle connections, and Node would reject all other clients. Do not use this limit behind a proxy, where all connections have the
+ * proxy's address.
  */
 export function limitConnectionsPerAddress(server: Server): void {
   const open = new Map<string, number>();

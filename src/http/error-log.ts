@@ -3,8 +3,8 @@ import { problemOf } from '../errors/errors';
 import { FailureLog } from './failure-log';
 
 /**
- * Logs errors whose details are hidden from callers: failures of the database, which may be thousands per second, with their
- * number once per second, and all other errors in full.
+ * Logs errors whose details are hidden from callers. Failures of the database may be thousands per second, so their number is
+ * logged once per second. All other errors are logged in full.
  */
 export class ErrorLog {
   private readonly failures: FailureLog;

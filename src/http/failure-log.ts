@@ -15,7 +15,7 @@ export class FailureLog {
     private readonly message: string,
   ) {}
 
-  /** Counts a failure. The first one is logged at once, later ones together at the end of each second. */
+  /** Counts a failure. The first failure is logged at once, later failures together at the end of each second. */
   add(error: unknown): void {
     this.count += 1;
     this.latest = error;

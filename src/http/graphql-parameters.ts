@@ -67,7 +67,10 @@ export function normalizeParameters(
   if (text !== undefined) return { ...rest, query: text };
   // Drops an empty query, since Apollo Server would compare it with the hash.
   if (documentId === undefined && !documents.onlyTrusted) return { ...rest, extensions };
-  throw new ProblemError('PERSISTED_QUERY_NOT_IN_LIST', `No document with the id "${id}" is known here.`);
+  throw new ProblemError(
+    'PERSISTED_QUERY_NOT_IN_LIST',
+    `No trusted document has the id "${id}". Add the document to the manifest.`,
+  );
 }
 
 /** @throws ProblemError `BAD_REQUEST`. */

@@ -4,8 +4,8 @@ import type { Caller } from '../graphql/caller';
 export type Holder = Pick<Caller, 'id' | 'address'>;
 
 /**
- * Sums what callers hold. What an end user holds counts for its address too: anybody can register many users at an identity
- * provider, so all users and the anonymous callers of one address together have the bounds of one caller.
+ * Sums what callers hold. The amount of an end user also counts for its address, since anybody can register many users at an
+ * identity provider. So all users and the anonymous callers of one address together have the bounds of one caller.
  */
 export class HeldByCaller {
   private readonly sums = new Map<string, number>();

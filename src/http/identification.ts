@@ -12,7 +12,7 @@ import type { RequestsInProgress } from './requests-in-progress';
 
 /** Why a credential is not accepted. */
 export class KeyRejection {
-  /** @param chargedTo whose quota the rejection uses; by default, that of the client's address. */
+  /** @param chargedTo whose quota the rejection uses; by default, the quota of the client's address. */
   constructor(
     /** A text for the response. */
     readonly reason: string,
@@ -29,8 +29,9 @@ export interface KeySource {
   /** The connection on which the client sent the key. A verified key is cached with it. */
   readonly socket?: object;
   /**
-   * Called before a look-up, with the id of the caller that the request counts for meanwhile: the key's id if this instance knows
-   * the key as valid, else one of two ids for the address. @throws ProblemError if this caller has too many requests in progress.
+   * Called before a look-up. The request counts for the caller `callerId` until the look-up ends. This is the key's id if this
+   * instance knows the key as valid, otherwise one of two ids for the address. @throws ProblemError if this caller has too many
+   * requests in progress.
    */
   beforeLookUp?(callerId: string): void;
 }
@@ -147,8 +148,8 @@ export async function rejectKey(meter: Meter, reason: string): Promise<Error> {
 
 /**
  * The key in a request's `X-API-Key` or `Authorization: Bearer` header (RFC 6750, section 2.1). If `Authorization` has a
- * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header, or
- * empty ones: pages whose user is logged out send these.
+ * different scheme, the result is an empty key, which is always rejected. `undefined` if the request has neither header, or empty
+ * headers: pages whose user is logged out send empty headers.
  */
 export function presentedKey({ headers }: { headers: IncomingHttpHeaders }): string | undefined {
   const key = headers['x-api-key'];

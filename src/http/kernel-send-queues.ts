@@ -7,8 +7,8 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const ENTRY = /^ *\d+: (\S+ \S+) \S+ ([0-9A-F]+):/gm;
 
 /**
- * The number of bytes in the kernel's send queue of each connection: written by this process, but not acknowledged by the
- * client. The keys are those of {@link sendQueueKey}. Empty on other systems than Linux.
+ * The number of bytes in the kernel's send queue of each connection: written by this process, but not acknowledged by the client.
+ * {@link sendQueueKey} makes the keys. Empty on other systems than Linux.
  */
 export async function readSendQueues(): Promise<ReadonlyMap<string, number>> {
   const queues = new Map<string, number>();

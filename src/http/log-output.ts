@@ -1,9 +1,9 @@
 import { fstatSync, write, writeSync } from 'node:fs';
 import { complain, openNonBlocking } from './standard-streams';
 
-/** Maximum number of bytes that wait to be written. */
+/** Maximum number of buffered bytes. */
 const MAX_WAITING = 4 * 1024 * 1024;
-/** Time after which waiting lines are written, and a failed write is repeated, in milliseconds. */
+/** Time after which buffered lines are written, and a failed write is retried, in milliseconds. */
 const FLUSH_MS = 1000;
 /** Maximum time between two attempts to write to a full pipe, in milliseconds. */
 const MAX_RETRY_MS = 100;
@@ -15,7 +15,7 @@ const NEWLINE = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
 interface Sizes {
-  /** Number of waiting bytes that starts a write. */
+  /** Number of buffered bytes that starts a write. */
   readonly minLength: number;
   /** Maximum number of bytes per write. A longer line is one write. */
   readonly maxWrite: number;
@@ -37,7 +37,7 @@ export class LogOutput {
   private isInLine = false;
   /** Whether a write is in progress in the thread pool. */
   private isWriting = false;
-  /** Whether the last write failed, so that the timer starts the next one. */
+  /** Whether the last write failed, so that the timer starts the next write. */
   private isPaused = false;
   private isLosing = false;
   private retryMs = 1;
@@ -63,7 +63,10 @@ export class LogOutput {
     else this.timer ??= this.flushIn(FLUSH_MS);
   }
 
-  /** Writes all waiting lines at once, unless standard output does not take them. @returns whether all are written, or being written. */
+  /**
+   * Writes all buffered lines at once, unless standard output does not take them.
+   * @returns whether all lines are written, or being written.
+   */
   flushSync(): boolean {
     while (!this.isWriting && this.nextChunk()) if (!this.writeSync()) break;
     return (this.waiting === 0 || this.isWriting) && !this.isLosing;
@@ -160,7 +163,7 @@ export class LogOutput {
     if (this.isLosing) return;
     this.isLosing = true;
     complain(
-      `the log cannot be written: ${reason}. The gateway goes on without it; petstore_log_lines_lost_total counts.`,
+      `the log cannot be written: ${reason}. The gateway continues without the log, and counts lost lines in petstore_log_lines_lost_total.`,
     );
   }
 

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import type { RequestsInProgress } from './requests-in-progress';
 
 /**
- * Delays rejections of a connection that sends one rejected request after the other, and closes it in the end. A client that
- * does not wait as `Retry-After` says would else take the time of other callers.
+ * Delays consecutive rejections on a connection, and finally closes the connection. Otherwise a client that ignores `Retry-After`
+ * would take CPU time from other callers.
  */
 export function paceRejections(requests: RequestsInProgress): onSendHookHandler<unknown> {
   return (request, reply, payload, done) => {

@@ -54,10 +54,10 @@ const MAX_INTERVALS = 5;
 const READ_MS = 10;
 
 /**
- * Answers requests that Node's HTTP parser rejects. They never reach Fastify, so the usual error and headers are written to
- * the socket here. The caller is charged, or the client's address if the headers could not be parsed. If the request has
- * already been answered and the error is in the rest of its body, the socket is closed without a second response. So is a
- * connection on which nothing was ever sent: browsers open such connections in advance.
+ * Answers requests that Node's HTTP parser rejects. They never reach Fastify, so the usual error and headers are written to the
+ * socket here. The caller is charged, or the client's address if the headers could not be parsed. If the request has already been
+ * answered and the error is in the rest of its body, the socket is closed without a second response. A connection on which
+ * nothing was ever sent is closed in the same way, since browsers open such connections in advance.
  */
 export function answerParserErrors(options: ParserErrorOptions) {
   const { limits, requests, now } = options;

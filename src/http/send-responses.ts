@@ -45,8 +45,8 @@ export function sendResponses(requests: RequestsInProgress): onSendHookHandler<u
 }
 
 /**
- * Splits a body for separate writes. The chunks of a text are buffers of their own: a waiting text would take memory on the
- * heap, and parts of one large buffer would keep all of it in memory.
+ * Splits a body for separate writes. The chunks of a text are separate buffers. A waiting text would take memory on the heap, and
+ * parts of one large buffer would keep the whole buffer in memory.
  */
 export function chunksOf(body: string | Buffer): Buffer[] {
   const chunks: Buffer[] = [];

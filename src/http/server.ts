@@ -103,8 +103,9 @@ type Stage =
 export function pipeline(options: ServerOptions, methods: AllowedMethods, routes: Install): readonly Stage[] {
   const { accessLog, errorLog, requests, limits, portal, corsOrigins } = options;
   return [
-    // Sets the headers of all responses and of the route. Takes a slot and starts the deadline. A request over its deadline
-    // gets 408 while its body is incomplete, else 503. A connection on which 32 arrive at once closes after the last of them.
+    // Sets the headers of all responses and of the route. Takes a slot and starts the deadline. A request over its deadline gets
+    // 408 while its body is incomplete, otherwise 503. A connection on which 32 requests arrive together closes after the
+    // response to the last of them.
     ['onRequest', 'start', startRequests(requests, methods)],
     // Finds the caller by its key or address. A wrong key is rejected only after `CORS`, so that scripts can read the 401.
     ['onRequest', 'caller', identifyCallers(options)],
@@ -131,7 +132,7 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
     ['onSend', 'charge', chargeRequests],
     // Adds the rate-limit headers, `Retry-After`, and a link to the description of the error.
     ['onSend', 'headers', addHeaders(options)],
-    // Delays rejections of a connection that sends many of them, and closes it in the end.
+    // Delays consecutive rejections on a connection, and finally closes the connection.
     ['onSend', 'pacing', paceRejections(requests)],
     // Counts the response as unsent instead of in progress, and sends it in chunks if it is large.
     ['onSend', 'send', sendResponses(requests)],

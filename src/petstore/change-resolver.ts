@@ -118,7 +118,10 @@ function inventoryFilter(filter: InventoryChangeFilter) {
     (filter.maxQuantity == null || row.quantity <= filter.maxQuantity);
 }
 
-/** What the change feed says about a change. Instances of the version before publish changes without entries. */
+/**
+ * The fields of a change that come from its entry in the change feed. Instances of the previous version publish changes without
+ * entries.
+ */
 @ObjectType({ simpleResolvers: true })
 abstract class Recorded {
   @Field(() => Id, nullable('The id of this change in the change feed, which `events` and `GET /events` return.'))

@@ -1,7 +1,7 @@
 import { type ErrorEntry, NEW_KEY } from '../errors/codes';
 import { type ErrorDetail, ExpectedError, type Fault } from '../errors/errors';
 
-/** The error codes of the petstore's own rules. */
+/** The error codes of the petstore's rules. */
 export const PETSTORE_ERRORS = {
   INSUFFICIENT_STOCK: {
     status: 409,

@@ -74,7 +74,7 @@ export class CategoryUpdate {
 
 @InputType({
   description:
-    'An order to place. Omit a field to leave it out; null is rejected. The order takes stock if it has a pet and a quantity.',
+    'An order to place. All fields are optional. Omit a field instead of sending null; null is rejected. The order takes stock if it has a pet and a quantity.',
 })
 export class NewOrder {
   @NotNull()

@@ -31,8 +31,8 @@ interface Topics {
 }
 
 /**
- * Publishes a change through the transaction that makes it, after the row is locked. The transaction writes the entry of
- * the change in the change feed. Subscribers get the change once the transaction is committed.
+ * Publishes a change through the transaction that makes it, after the row is locked. The transaction writes an entry for the
+ * change to the change feed. Subscribers get the change once the transaction is committed.
  */
 export function publishChange<T extends keyof Topics>(
   transaction: Transaction,

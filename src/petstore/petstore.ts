@@ -57,7 +57,7 @@ const TAGS: Readonly<Record<string, Tag>> = {
   store: {
     name: 'Store',
     description:
-      'Orders for pets, and the stock of the pets. An order takes its units when it is placed. Cancelling it returns them unless the order is complete.',
+      'Orders for pets, and the stock of the pets. An order takes its units when it is placed. Cancelling the order returns the units, unless the order is complete.',
   },
 };
 
@@ -65,10 +65,10 @@ const TAGS: Readonly<Record<string, Tag>> = {
 const SCHEMA_DESCRIPTION = `A pet store: pets in categories, orders for them, and their stock.
 
 An \`id\` is a positive 64-bit integer, written as a string; the \`id\` of an API key is 12 lower-case letters or digits. A field
-with \`@rateLimit\` counts as one request. \`@requiresScope\` names the scope that the caller needs. \`@errors\` names the codes
-of the field's own errors. The field's description repeats the scope and the errors. In the \`extensions\` of an error, \`code\` is its \`ErrorCode\`,
-\`status\` is its HTTP status, and \`details\` lists the problems with the input. Lists are Relay connections: pages with
-opaque cursors. Guides are at \`/docs\`.`;
+with \`@rateLimit\` counts as one request. \`@requiresScope\` names the scope that the caller needs. \`@errors\` names the
+errors that the field itself can cause. The field's description repeats the scope and the errors. In the \`extensions\` of an
+error, \`code\` is its \`ErrorCode\`, \`status\` is its HTTP status, and \`details\` lists the problems with the input. Lists are
+Relay connections: pages with opaque cursors. Guides are at \`/docs\`.`;
 
 /** The description of the REST interface, in Markdown. */
 const REST_DESCRIPTION = `Pets, the categories they belong to, orders for them, and their stock.

@@ -12,7 +12,8 @@ const FIELDS: readonly (keyof RowMetadata)[] = ['createdAt', 'updatedAt', 'versi
 const VERSION: FieldSelection = { kind: 'fields', fields: new Map([['version', NOTHING]]) };
 
 /**
- * Returns a function that chooses the statement that inserts a row: it returns {@link RowMetadata} only if it is selected.
+ * Returns a function that chooses the statement that inserts a row: the statement returns {@link RowMetadata} only if these
+ * fields are selected.
  * @param sql the statement without these fields.
  */
 export function insertBySelection<Row extends object>(
@@ -28,7 +29,10 @@ export function insertBySelection<Row extends object>(
   return ({ fields, isWhole } = NOTHING) => (isWhole || FIELDS.some((field) => fields.has(field)) ? whole : short);
 }
 
-/** Adds the version to a row that the transaction has written, if it is selected. Read later, it might be of another write. */
+/**
+ * Adds the version to a row that the transaction has written, if it is selected. A later read might return the version of another
+ * write.
+ */
 export async function withVersion<Row extends RowMetadata>(
   transaction: Session,
   table: Table<Row>,
@@ -47,11 +51,11 @@ export const IfVersion = () =>
     'ifVersion',
     () => String,
     nullable(
-      'Makes the change only if the `version` of the object is still this one; otherwise the error is `PRECONDITION_FAILED`.',
+      "Makes the change only if the object's `version` still equals this value. Otherwise the field fails with `PRECONDITION_FAILED`.",
     ),
   );
 
-/** The condition of a change: that of `ifVersion`, or that of the request. */
+/** The precondition of a change: `ifVersion` if it is given, otherwise the request's precondition, such as `If-Match`. */
 export function conditionOf(
   { precondition }: { readonly precondition?: Precondition },
   ifVersion: string | null | undefined,

@@ -22,7 +22,7 @@ function sampleSize(pets: number): { categories: number; orders: number } {
 }
 
 /**
- * Adds a realistic store to what is there. Orders come before stock, so that no order lacks stock.
+ * Adds a realistic store to the existing data. Orders come before stock, so that no order lacks stock.
  * @param call runs a GraphQL operation whose caller has the scope WRITE.
  */
 async function loadSampleData(

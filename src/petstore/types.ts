@@ -11,15 +11,21 @@ import { Description, Name, OrderPageArgs, PetPageArgs } from './inputs';
 
 @ObjectType({ simpleResolvers: true, description: 'The fields about the writes of an object.' })
 abstract class RowMetadata {
-  @Field(() => DateTime, nullable('When the object was created; null if that was before times were recorded.'))
+  @Field(
+    () => DateTime,
+    nullable('When the object was created; null if it was created before the gateway recorded times.'),
+  )
   createdAt?: Date | null;
 
-  @Field(() => DateTime, nullable('When the object was last written; null if that was before times were recorded.'))
+  @Field(
+    () => DateTime,
+    nullable('When the object was last written; null if it was last written before the gateway recorded times.'),
+  )
   updatedAt?: Date | null;
 
   @Field(() => String, {
     description:
-      'Changes with every write of the object. As `ifVersion`, it makes a change only if nobody else has changed the object. It is opaque, and not the `ETag` of REST.',
+      'Changes with every write of the object. Pass it as `ifVersion` to make a change only if the object has not changed since you read it. It is opaque, and not the `ETag` of REST.',
   })
   version?: string;
 }

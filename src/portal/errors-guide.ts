@@ -7,10 +7,10 @@ Every error code: why it occurs, and what to do about it. [Handling errors](erro
 
 A code is the same in both interfaces. In REST, it is the \`code\` of the \`Error\` object. In GraphQL, it is \`extensions.code\`.
 The GraphQL enum \`ErrorCode\` lists all codes. Decide by the code, never by the text of a message. In
-[schema.graphql](../schema.graphql), \`@errors\` names the codes of a field's own rules. The OpenAPI document names the codes of
-each operation and status.
-A response with status 400 or higher links to its code here: \`Link: </docs/errors#insufficient_stock>; rel="help"\`. If its
-errors have different codes, it has no link.
+[schema.graphql](../schema.graphql), \`@errors\` names the codes that a field itself can cause. The OpenAPI document names the
+codes of each operation and status.
+A response with status 400 or higher links to its code on this page: \`Link: </docs/errors#insufficient_stock>; rel="help"\`.
+A response whose errors have different codes has no link.
 `;
 
 /** The contents of docs/errors.md. Each code has a heading, so that links can lead to the code. */

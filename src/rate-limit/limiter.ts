@@ -39,7 +39,7 @@ interface KnownBan {
 
 /** Maximum number of bans that an instance remembers. */
 const MAX_BANS = 10_000;
-/** A ban that another instance has lifted ends here within this time, in milliseconds. */
+/** A ban that another instance has lifted ends on this instance within this time, in milliseconds. */
 const RECHECK_MS = 5_000;
 
 /**

@@ -12,7 +12,7 @@ export const TOO_MANY_LOOK_UPS = new ProblemError(
 
 /** Maximum number of look-ups per second for an address that is banned or has used up its quota. */
 const PER_SECOND = 2;
-/** Maximum number of look-ups that wait for others of the same address, in good standing. */
+/** Maximum number of look-ups that wait for other look-ups of the same address, while the address has quota. */
 const MAX_WAITING = 1000;
 /** Maximum number of addresses in memory. An evicted address starts anew. */
 const MAX_ADDRESSES = 10_000;
@@ -21,8 +21,9 @@ interface Address {
   running: number;
   /** Starts a waiting look-up, first come, first served. */
   readonly waiting: (() => void)[];
-  /** Look-ups of the slow lane that have not ended, and when its latest ones started, in `performance.now()` time. */
+  /** The number of unfinished look-ups of the address while it is banned or has no quota left. */
   slow: number;
+  /** When the last two of these look-ups started, in `performance.now()` time. */
   readonly starts: number[];
   last: Promise<unknown>;
 }

@@ -14,7 +14,7 @@ interface RedisStoreOptions {
   readonly timeoutMs?: number;
 }
 
-/** A caller, and the caller in whose windows its requests are counted, if that is another one. */
+/** A caller, and the caller in whose windows its requests are counted, if that is a different caller. */
 type Counted = Pick<Subject, 'id' | 'windowsOf'>;
 
 /** A request that is not sent yet. */

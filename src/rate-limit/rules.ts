@@ -22,14 +22,14 @@ export interface BanRules {
 }
 
 /**
- * The rate-limit rules (docs/limits.md), applied to one caller's state, which is modified. The Redis store's
- * script implements the same rules in Lua; tests keep the two consistent.
+ * The rate-limit rules (docs/limits.md), applied to one caller's state, which is modified. The Redis store's script implements
+ * the same rules in Lua; tests keep the two consistent.
  *
  * - A window starts with the caller's first counted request and ends a minute or a day later.
  * - Requests are taken from both windows or from neither.
- * - A window or ban that ends further away than its length is over: the clock was set back.
- * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports. A
- *   ban that starts within a day of the start of the previous ban is twice as long, up to `banMaxSeconds`.
+ * - A window or ban whose remaining time exceeds its length counts as over: the clock was set back.
+ * - Rejections count until the exceeded window ends. Rejection number `banAfter` starts a ban, which the response reports. A ban
+ *   that starts within a day of the start of the previous ban is twice as long, up to `banMaxSeconds`.
  * @param requests a whole number, at least 1; ignored for a free request, which counts as one request.
  */
 export function take(
@@ -116,8 +116,8 @@ function banMs({ bans }: State, { banSeconds, banMaxSeconds }: BanRules): number
 }
 
 /**
- * Whether something that lasts `length` milliseconds is over. If its end is further away, the clock has been set back since
- * it began. It is then over too, since nobody can say how much of it is left.
+ * Whether a window or ban that lasts `length` milliseconds is over. If the remaining time exceeds the length, the clock was set
+ * back in the meantime. The window or ban then counts as over, since its correct remaining time is unknown.
  */
 function isOver(ends: number, length: number, now: number): boolean {
   return ends <= now || ends > now + length;

@@ -17,7 +17,7 @@ export const LAST_EVENT_ID = 'Last-Event-ID';
 export class StreamedList {
   /** The list without its page size, which follows from how far behind a reader is. */
   readonly route: PreparedRoute;
-  /** The same, with the names of errors for a request whose cursor is in {@link LAST_EVENT_ID}. */
+  /** The same list for a request whose cursor is in {@link LAST_EVENT_ID}, which errors then name. */
   private readonly resumed: PreparedRoute;
   readonly cursor: Input;
   readonly limit: Input;
@@ -144,7 +144,7 @@ export class ListStream implements AsyncIterator<object, undefined>, EventFormat
     return this.sentCursor === undefined ? this.comment() : items.join('');
   }
 
-  /** Tells the cursor if it has moved over items that the caller does not see, so that the client goes on from there. */
+  /** Sends the cursor if it has moved past items that the caller does not see, so that the client continues from this cursor. */
   comment(): string {
     const cursor = this.variables[this.list.cursor.variable];
     if (this.first || cursor === this.sentCursor) return ':\n\n';

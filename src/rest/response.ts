@@ -68,7 +68,7 @@ function resultOf({ payload, errorPaths }: PreparedRoute, { errors, data }: Form
   }
   let result: unknown = data;
   for (const key of payload.keys) {
-    // The database has written the object above the payload. Its integers stay exact.
+    // If PostgreSQL wrote the parent object as JSON text, parse it without rounding large integers.
     if (result instanceof JsonText) result = parse(result.text);
     result = (result as Readonly<Record<string, unknown>> | null | undefined)?.[key];
   }

@@ -25,9 +25,9 @@ export interface RestRoute {
   /** The description. The default is the description of the GraphQL field. */
   readonly description?: string;
   /**
-   * The GraphQL document. The name of its operation is the `operationId`. Its variables are the inputs. A variable named in
-   * the path is a path parameter, and a variable of an input type is the body. All other variables are query parameters. All
-   * documents must select the same fields of a type.
+   * The GraphQL document. The name of its operation is the `operationId`. Its variables are the inputs. A variable named in the
+   * path is a path parameter, and a variable of an input type is the body. All other variables are query parameters. All
+   * documents that return a type must select the same fields of this type.
    */
   readonly document: string;
   /**
@@ -47,9 +47,9 @@ export interface RestRoute {
    */
   readonly location?: string;
   /**
-   * Set if a list goes on after its last page. Each response then has a `Link` with `rel="monitor"`: where to go on later. With
-   * `Accept: text/event-stream`, the response is a stream of the items. The variables `$cursor` and `$limit` are required, and the
-   * items' field `cursor`.
+   * Set if items are added to the end of the list later. Each response then has a `Link` with `rel="monitor"`, which leads to
+   * these items. With `Accept: text/event-stream`, the response is a stream of the items. The document must have the variables
+   * `$cursor` and `$limit`, and select the field `cursor` of the items.
    */
   readonly additions?: Additions;
   /** The error message if the operation returns null. The default says that the object does not exist. */

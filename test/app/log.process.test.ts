@@ -15,7 +15,7 @@ import { HEADERS } from '../helper/traffic';
 import { until } from '../helper/until';
 
 const NO_SPACE =
-  'petstore-gateway: the log cannot be written: ENOSPC: no space left on device, write. The gateway goes on without it; petstore_log_lines_lost_total counts.\n';
+  'petstore-gateway: the log cannot be written: ENOSPC: no space left on device, write. The gateway continues without the log, and counts lost lines in petstore_log_lines_lost_total.\n';
 const NO_READER = NO_SPACE.replace('ENOSPC: no space left on device', 'EPIPE: broken pipe');
 const SLOW_READER = NO_SPACE.replace('ENOSPC: no space left on device, write', 'it is not read fast enough');
 const LONG = { path: `/${'x'.repeat(8000)}`, headers: HEADERS };

@@ -241,7 +241,7 @@ const BROKEN_OUTPUTS: Readonly<Record<string, (bed: Testbed) => string>> = {
 };
 
 const WAITS =
-  /^petstore-gateway: the start waits, since process \d+ of the server, .* holds the lock of migrations\..*pg_terminate_backend\.\n$/;
+  /^petstore-gateway: waiting for the migration lock, held by PostgreSQL process (\d+) \(application .*\)\. .*pg_terminate_backend\(\1\)\n$/;
 const PROCESSES: readonly (readonly [what: string, environment: Record<string, string>])[] = [
   ['one process', {}],
   ['workers', { WEB_CONCURRENCY: '2', METRICS_PORT: '0' }],

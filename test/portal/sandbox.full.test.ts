@@ -72,7 +72,7 @@ browserTest(
   async () => {
     const sandbox = await browsing.open('/graphql');
     const { page } = sandbox;
-    await page.getByText('This is GraphiQL, served from here: Apollo’s servers').waitFor();
+    await page.getByText('This is GraphiQL, served by this gateway: Apollo’s servers').waitFor();
     expect(sandbox.outside).toEqual([`${APOLLO}/sandbox/explorer`]);
     await page.getByRole('tab', { name: 'AvailablePets' }).waitFor();
     await page.getByRole('button', { name: /execute query/i }).click();

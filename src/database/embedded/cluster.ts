@@ -58,7 +58,7 @@ export async function openCluster(directory: string, proof: string): Promise<PGl
 }
 
 /**
- * Creates the cluster from PGlite's archive of a new one: its initdb takes several seconds longer. Creates it in a sibling
+ * Creates the cluster from PGlite's archive of a new cluster, since initdb takes several seconds longer. Creates it in a sibling
  * directory, and renames the directory at the end. If the process is killed before that, the next start does not open the
  * incomplete cluster.
  */

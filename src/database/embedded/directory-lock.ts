@@ -24,7 +24,7 @@ const DRAFT = 'lock.draft.';
 const BEAT = /^beat\./;
 const OWNER_FILE = 'owner';
 const ATTEMPTS = 100;
-/** Deletes a lock or draft. Another process may be writing or deleting the same one, so `rmdir` may have to be repeated. */
+/** Deletes a lock or draft. Another process may be writing or deleting the same directory, so `rmdir` may have to be repeated. */
 const REMOVE = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 };
 
 /** The interval at which the owner renews its lock, in milliseconds. */

@@ -15,7 +15,7 @@ import { clear, drop, MAX_IN_FLIGHT, mark } from './session-protocol';
 import { SessionStatements } from './session-statements';
 import { Upkeep } from './upkeep';
 
-/** Reads that are not short hold up all others. So only this many are in flight at a time, and one of each caller. */
+/** Reads that are not short delay all other statements. So only this many are in flight at a time, and only one per caller. */
 const MAX_LONG_READS = 2;
 /** The time limit of a checkpoint or vacuum, in milliseconds. */
 const UPKEEP_MS = 600_000;
@@ -177,7 +177,8 @@ export class EmbeddedEngine implements Engine {
       if (named) this.statements.note(name, named, error);
       done(error, result);
     };
-    // node-postgres copies a configuration, which takes longer than the rest of this call. Only Prisma's has `types`.
+    // node-postgres copies a configuration, which takes longer than the rest of this call. Only Prisma's configurations have
+    // `types`.
     const query = config.types ? new Query(config, onResult) : new Query(text, values, onResult);
     return Object.assign(query, { name: named?.name });
   }

@@ -14,13 +14,13 @@ import type { PortStream } from './port-stream';
 /** Called with the outcome of a statement. */
 export type Done = (error: Error | undefined, result: ResultBuilder) => void;
 
-/** A statement or transaction that was sent, and not answered yet. */
+/** A statement or transaction in flight: it was sent, and its response has not arrived. */
 export interface Flight {
   /** @param done called as soon as the outcome is known. */
   send(config: QueryConfig, isShort: boolean, done: Done): void;
-  /** Drops it, unless it has started. @returns whether it will never run. */
+  /** Drops the statement or transaction, unless it has started. @returns whether it will never run. */
   drop(): boolean;
-  /** Called when it was answered. */
+  /** Called when the response has arrived. */
   land(): void;
 }
 
@@ -31,7 +31,7 @@ export class EmbeddedTransaction implements OpenTransaction {
   /** Prisma's models in this transaction; `undefined` until a model is used. */
   private prismaClient: ReusablePrismaClient | undefined;
 
-  /** @param release called when others may send statements. */
+  /** @param release called when other callers may send statements. */
   constructor(
     private readonly flight: Flight,
     private readonly stream: PortStream,
@@ -59,7 +59,7 @@ export class EmbeddedTransaction implements OpenTransaction {
     return this.post(config);
   }
 
-  /** Runs the transaction. At the deadline it is rolled back even if `run` hangs, since all others wait for its end. */
+  /** Runs the transaction. At the deadline it is rolled back even if `run` hangs, since all other statements wait for its end. */
   run<T>(run: (transaction: OpenTransaction) => Promise<T>, end: TransactionEnd): Promise<T> {
     const running = this.runToEnd(run, end);
     const cut = () => {
@@ -100,7 +100,7 @@ export class EmbeddedTransaction implements OpenTransaction {
     }
   }
 
-  /** Sends the last statement. From then on, others may send theirs, so this transaction must not send any more. */
+  /** Sends the last statement. From then on, other callers may send statements, so this transaction must not send any more. */
   private end(text: string): Promise<ResultBuilder> {
     this.isOver = true;
     const ended = this.post({ text }).finally(() => this.flight.land());
@@ -113,7 +113,7 @@ export class EmbeddedTransaction implements OpenTransaction {
       this.flight.send(config, false, (error, result) =>
         error ? reject(error) : callAtIterationEnd(() => resolve(result)),
       );
-      // All others wait for this transaction, so its statements do not wait for the end of the event loop's iteration.
+      // All other statements wait for this transaction, so its statements do not wait for the end of the event loop's iteration.
       this.stream.flush();
     });
   }

@@ -59,8 +59,8 @@ export async function probe(directory: string): Promise<'open' | 'refused' | 'un
 }
 
 /**
- * The path of the socket. If that is too long, on Linux a short path through a descriptor of the directory, which is valid
- * until `close`. A path that is too long must not be used: Node 20 cuts it off.
+ * Returns the path of the socket. If the path is too long, returns a short path through `/proc/self/fd` on Linux, which is valid
+ * until `close`, and `undefined` on other systems. Node 20 would truncate a path that is too long.
  */
 function addressOf(directory: string): { path: string; close: () => void } | undefined {
   const path = join(directory, SOCKET);

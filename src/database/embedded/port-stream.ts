@@ -23,8 +23,8 @@ export class PortStream extends Duplex {
   setNoDelay(): void {}
 
   /**
-   * Everything that is written in one iteration of the event loop is sent at its end, in one message, since the cost of a
-   * message hardly depends on its size.
+   * Everything that is written in one iteration of the event loop is sent at its end in one message. The cost of a message hardly
+   * depends on its size.
    */
   override write(chunk: Buffer, written?: unknown): boolean {
     if (this.chunks.push(chunk) === 1) setImmediate(() => this.flush());

@@ -16,8 +16,9 @@ export function mark(slot: number, isShort: boolean): Buffer {
 }
 
 /**
- * The state of each statement or transaction in flight. The gateway drops what has not started at its deadline, and knows
- * whether it has. Otherwise the outcome of each write that waits behind a slow statement would be unknown at its deadline.
+ * The state of each statement or transaction in flight. At its deadline, a statement that has not started is dropped, so the
+ * gateway knows that it changes nothing. Otherwise the outcome of each write that waits behind a slow statement would be unknown
+ * at its deadline.
  */
 export type Slots = Int32Array<SharedArrayBuffer>;
 

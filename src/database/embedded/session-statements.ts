@@ -8,8 +8,8 @@ interface NamedStatement {
 }
 
 /**
- * The names under which the session has prepared statements. A name is not used by others until the server has confirmed
- * it: the statement that prepares it may fail, or may be dropped, and those that rely on it would fail, too (26000). After an
+ * The names under which the session has prepared statements. Other statements do not use a name until the server has confirmed
+ * it. The statement that prepares it may fail or be dropped; statements that use the name would then fail, too (26000). After an
  * unknown error, it is unclear whether a statement is still valid. It is then prepared again, under a new name.
  */
 export class SessionStatements {
@@ -40,7 +40,7 @@ export class SessionStatements {
     else if (!sent.isPrepared || leavesUnclear(failureOf(error))) this.known.delete(name);
   }
 
-  /** Forgets all statements. Later statements get new names, since earlier ones may still be in flight. */
+  /** Forgets all statements. Later statements get new names, since earlier statements may still be in flight. */
   clear(): void {
     this.known.clear();
     this.bytes = 0;

@@ -29,8 +29,8 @@ const ATTEMPTS = 2;
 
 /**
  * The interval between the cancellations of one caller's statements, in milliseconds. The server opens two processes for each:
- * for the cancel request, and for the connection that replaces the cancelled one. Clients that leave again and again must not
- * keep it busy.
+ * for the cancel request, and for the connection that replaces the cancelled connection. Clients that leave again and again must
+ * not keep the server busy.
  */
 const CANCEL_INTERVAL_MS = 50;
 /** The number of callers whose latest cancellation is remembered. */
@@ -46,8 +46,8 @@ type Callback = (error: Error | undefined, client: PoolClient | undefined, done:
 
 /**
  * A connection pool that is fair among callers. At the deadline, a waiting request is dropped, and a running statement is
- * cancelled on the server. The slot of its connection is released only when the statement has ended or the connection is
- * closed, so that the server never has more connections than the pool allows.
+ * cancelled on the server. The slot of its connection is released only when the statement has ended or the connection is closed.
+ * So the server never has more connections than the pool allows.
  */
 export class BoundedPool extends Pool {
   private readonly queue: FairSemaphore;
@@ -84,7 +84,7 @@ export class BoundedPool extends Pool {
         this.openedAt.set(client, performance.now());
         await setUp(client, settings, connectMs);
         noteReadOnly(client);
-        // A statement that is out of date on one connection is so on all connections that prepared it.
+        // A statement that is out of date on one connection is out of date on all connections that prepared it.
         onServerError(client, (code) => {
           if (STALE.includes(code)) this.freshSince = performance.now();
         });
@@ -154,7 +154,7 @@ export class BoundedPool extends Pool {
     });
   }
 
-  /** Paces the cancellations of a caller. @returns how long to wait before this one, in milliseconds. */
+  /** Paces the cancellations of a caller. @returns how long to wait before this cancellation, in milliseconds. */
   private cancellationDelay({ callerId }: Requester): number {
     if (callerId === SERVICE) return 0;
     const now = performance.now();

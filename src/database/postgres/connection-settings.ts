@@ -61,7 +61,7 @@ export function onServerError(client: ClientBase, listener: (code: string) => vo
   connectionOf(client).on('errorMessage', ({ code = '' }: { code?: string }) => listener(code));
 }
 
-/** The connection of a client. `ClientBase` does not declare it, but all clients here are instances of `Client`. */
+/** The connection of a client. `ClientBase` does not declare it, but all clients of the gateway are instances of `Client`. */
 export function connectionOf(client: ClientBase): Connection {
   return (client as Client).connection;
 }

@@ -21,11 +21,10 @@ interface SharedConnectionsOptions {
 /**
  * Connections that many short reads share. node-postgres sends each read without waiting for earlier results (its `pipeline`
  * option). Each read still succeeds or fails alone. Reads of the same iteration of the event loop share one socket write. In a
- * process that serves thousands of small requests, the socket write is the most expensive part of a read.
+ * process that serves thousands of small requests per second, the socket write is the most expensive part of a read.
  *
- * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool
- * instead. A PostgreSQL server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind
- * it run.
+ * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool instead. A
+ * PostgreSQL server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind it run.
  *
  * The gateway does not cancel a read at its deadline, since a cancel request names the connection, not the read.
  */
@@ -34,7 +33,7 @@ export class SharedConnections {
   /** The earliest time at which a connection may be opened again. */
   private reopensAt = 0;
   private isClosed = false;
-  /** The names of statements that were too slow, and until when they must use the pool. Their table may be locked. */
+  /** The names of statements that were too slow, and when they may use shared connections again. Their table may be locked. */
   private readonly apart = new Map<string, number>();
 
   constructor(

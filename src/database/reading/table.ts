@@ -42,9 +42,9 @@ export interface Table<Row> {
   readonly joins?: string;
   readonly idField: string;
   /**
-   * The field with the owner of a row, if rows have owners: a nullable text. Callers see only some of the rows
-   * (`Visibility`), however the rows are read. The indexes of a list need the owner as their first column, and for callers
-   * without rows of their own the condition that it is null. A relation to such a table is joined with `left`.
+   * The field with the owner of a row, if rows have owners: a nullable text. Callers see only some of the rows (`Visibility`),
+   * however the rows are read. The indexes of a list need the owner as their first column. For callers that own no rows, the
+   * indexes need the condition that the owner is null. A relation to such a table is joined with `left`.
    */
   readonly owner?: { readonly column: string };
   /** The columns by the name of their field. */
@@ -160,8 +160,8 @@ export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId
 }
 
 /**
- * A computed field with the version of a row: a hash of all its columns. A row that is written has a time of its last update,
- * which moves with every write, so no two states of a row have the same version.
+ * A computed field with the version of a row: a hash of all its columns. Every write moves the time of the last update of a row,
+ * so no two states of the row have the same version.
  */
 export function versionOf(table: string): Readonly<Record<'version', Computed>> {
   return {

@@ -7,7 +7,7 @@ import type { UnsentResponse } from '../unsent-responses';
  * write shows that the client is reading.
  */
 export class MessageSender {
-  /** Settles when the last message that is sent in fragments, or waits behind one, is sent. */
+  /** Settles when all messages that are sent in fragments, or wait behind such a message, are sent. */
   private queue: Promise<void> | undefined;
 
   constructor(private readonly webSocket: WebSocket) {}

@@ -26,7 +26,7 @@ export interface EventStreamOptions {
   readonly createOperationRequest: CreateOperationRequest<IncomingRequest>;
 }
 
-/** Sends subscriptions, and lists that go on, as server-sent events. Disconnects them on shutdown. */
+/** Sends subscriptions and streamed lists as server-sent events. Disconnects them on shutdown. */
 export class EventStreams implements Streams {
   private readonly open = new Set<EventStream>();
 

@@ -138,7 +138,7 @@ export class TransportWsHandler {
     await this.send(last);
   }
 
-  /** Ends the operation with this id, if there is one. The id may then be used again. */
+  /** Ends the operation with this id, if it exists. The id may then be used again. */
   private complete(id: string): void {
     const operation = this.operations.get(id);
     this.operations.delete(id);
@@ -161,7 +161,7 @@ export class ConnectionOperation {
   isOver = false;
   /** The deadline of a query or mutation, or of the start of a subscription. */
   readonly startDeadline: Deadline;
-  /** Counts the result as unsent until its message counts. Results that are ready together would else exceed the limit. */
+  /** Counts the result as unsent until its message counts. Otherwise results that are ready together would exceed the limit. */
   reserved: UnsentResponse | undefined;
   private subscription: RunningSubscription | undefined;
 

@@ -88,7 +88,10 @@ interface WebSocketConnection {
   readonly socket: Socket;
   /** The client's address as a rate-limit subject. A wrong key is charged to it. */
   readonly addressSubject: Subject;
-  /** Replaced when `connection_init` names another caller. Until then, what the connection sends counts for this one. */
+  /**
+   * Replaced when `connection_init` names another caller. Until then, the messages of the connection count for the caller of the
+   * upgrade request.
+   */
   identity: Identity;
   /** The deadline of `connection_init`. It ends with the connection. */
   readonly deadline: Deadline;
@@ -101,7 +104,7 @@ interface Identity {
   readonly caller: Caller;
   /** The API key of the client. It is checked again for each operation. */
   readonly key: string | undefined;
-  /** Counts the messages of the caller, or, before the caller is known, those of the connection. */
+  /** Counts the messages of the caller; before the caller is known, only the messages of the connection. */
   readonly messages: MessageCounter;
   /**
    * Stops counting the connection towards the limit of connections per caller, or, before `connection_init` and without a key,

@@ -49,7 +49,8 @@ export class InventoryService {
       if (precondition) {
         let item = await lockRow(tx, LOCK.inventory, petId);
         if (!item) {
-          // There is no row to lock. The lock on the pet keeps others from creating one before this transaction does.
+          // There is no row to lock. The lock on the pet keeps other transactions from creating an entry before this transaction
+          // does.
           await lockRow(tx, LOCK.pet, petId);
           item = await lockRow(tx, LOCK.inventory, petId);
         }

@@ -44,7 +44,7 @@ export class OrderResolver {
   @Mutation(
     () => Order,
     nullable(
-      'Places an order. If the stock of the pet is tracked, the ordered units are taken from it at once; if there are too few, the order is rejected with `INSUFFICIENT_STOCK`. `complete: true` needs the scope WRITE.',
+      'Places an order. If the stock of the pet is tracked, the ordered units are taken from the stock at once. If the stock has too few units, the order is rejected with `INSUFFICIENT_STOCK`. `complete: true` needs the scope WRITE.',
     ),
   )
   placeOrder(

@@ -15,7 +15,7 @@ let retry;
 
 function show() {
   byId('quota').classList.toggle('bad', problem !== undefined);
-  // The requests left are not shown with a problem: with a rejected key they are those of the address.
+  // The requests left are not shown with a problem: with a rejected key they are the requests of the address.
   byId('quota').textContent = problem?.text ?? [plan, left].filter(Boolean).join(' · ');
 }
 

@@ -16,7 +16,7 @@ export function onStanding(listener) {
 }
 
 /**
- * Like `fetch`. If a request to this server has no key or token, adds that of this tab.
+ * Like `fetch`. If a request to this server has no key or token, adds the key or token of this tab.
  * @param {RequestInfo | URL} url
  * @param {RequestInit} [options]
  */
@@ -31,7 +31,8 @@ export async function call(url, options = {}) {
 }
 
 /**
- * Passes the windows in a response's headers to the listeners. With a rejected key, they would be those of the client's address.
+ * Passes the windows in a response's headers to the listeners. With a rejected key, they would be the windows of the client's
+ * address.
  * @param {number} status
  * @param {Headers} headers
  */
@@ -91,7 +92,7 @@ export async function askViewer() {
     const title = extensions.code === 'UNAUTHENTICATED' ? rejected : TITLES[extensions.code];
     return failed(title ?? 'Rejected', text, seconds || RETRY_SECONDS);
   } catch {
-    // Also if a proxy responds in place of the gateway, with something else than JSON.
+    // Also if a proxy responds in place of the gateway, with content other than JSON.
     return failed('No response', 'The server does not respond.', RETRY_SECONDS);
   }
 }

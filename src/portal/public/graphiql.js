@@ -12,7 +12,8 @@ if (new URLSearchParams(location.search).get('sandbox') === 'unreachable') {
   const reason = document.createElement('p');
   reason.className = 'reason';
   reason.setAttribute('role', 'status');
-  reason.textContent = 'This is GraphiQL, served from here: Apollo’s servers, which Sandbox needs, cannot be reached.';
+  reason.textContent =
+    'This is GraphiQL, served by this gateway: Apollo’s servers, which Sandbox needs, cannot be reached.';
   byId('content').before(reason);
 }
 

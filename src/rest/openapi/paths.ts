@@ -60,7 +60,7 @@ function descriptionOf({ description, inputs, errors, scope }: PreparedRoute, ca
   const own = errors.map((code) => `\`${code}\` (${catalogue.get(code)?.status})`).join(', ');
   const isFiltered = [...inputs.query.values()].some(({ errorPath }) => errorPath.includes('.'));
   const filters = isFiltered && 'Filters combine: each item matches all given filters.';
-  return [description, filters, needs, own && `Errors of this operation's own rules: ${own}.`]
+  return [description, filters, needs, own && `Errors that this operation itself can cause: ${own}.`]
     .filter(Boolean)
     .join('\n\n');
 }

@@ -69,11 +69,11 @@ export const HEADERS = {
   'Cache-Control': header('Caches must revalidate before each use', TEXT, 'private, no-cache'),
   // These headers are optional, since responses lack them if the request is rejected before it reaches its route.
   Deprecation: optional(
-    'Since when the operation is deprecated (RFC 9745)',
+    'When the operation was deprecated (RFC 9745)',
     { ...TEXT, pattern: '^@[0-9]+$' },
     '@1793491200',
   ),
-  Sunset: optional('Until when the operation is available (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
+  Sunset: optional('When the operation becomes unavailable (RFC 8594)', TEXT, 'Mon, 01 Nov 2027 00:00:00 GMT'),
   'X-Stability': optional(
     'Stability of the operation, or of the part of it that the request uses',
     { type: 'string', enum: ['experimental', 'beta'] },

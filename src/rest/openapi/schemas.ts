@@ -192,7 +192,8 @@ export const errorSchemas = (catalogue: Catalogue): Readonly<Record<'Error' | 'E
       },
       params: {
         type: 'object',
-        description: 'The values of the rule, such as `max`, or a cursor to go on from; absent if there are none',
+        description:
+          'The values of the rule, such as `max`, or a cursor from which to continue; absent if there are none',
         additionalProperties: {
           oneOf: [
             { type: 'integer', format: 'int64' },
