@@ -10,7 +10,10 @@ export interface Account extends Caller {
   readonly apiKey?: StoredKey;
   /** The `sub` of an end user's token; `undefined` for other callers. */
   readonly sub?: string;
-  /** The hash of the secret that the request presented; `undefined` for anonymous callers. */
+  /**
+   * The hash of the secret that the request presented; `undefined` for anonymous callers. A key may rotate or revoke itself only
+   * with its current secret (`requireCurrentSecret`).
+   */
   readonly secretHash?: Uint8Array;
 }
 

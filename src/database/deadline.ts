@@ -88,7 +88,7 @@ function overdue(ms: number): Ended {
 
 /**
  * Waits for the outcome of a statement or transaction, until {@link GRACE_MS} after the deadline. At the deadline,
- * `cancelAtDeadline` asks a server to cancel the statement.
+ * `cancelAtDeadline` asks a server to cancel the statement (`postgres/bounded-pool.ts`).
  * @param isSent returns whether a commit, or a write outside of a transaction, has already been sent.
  * @param drop drops the statement or transaction at the deadline, and returns whether it will certainly change nothing. Only
  * the embedded database, which cannot cancel, needs this.

@@ -115,7 +115,11 @@ export class RecordedWrite<Row extends object> {
     this.events = events;
   }
 
-  /** Runs the statement, and publishes its changes. @throws as {@link Session.write}. */
+  /**
+   * Runs the statement, and publishes its changes.
+   * @returns the row; `undefined` if the INSERT selects no row.
+   * @throws as {@link Session.write}.
+   */
   async run(session: Session, values: readonly unknown[]): Promise<Row | undefined> {
     const [requestId, actor] = authorOf(session.requester);
     const [row] = await session.write<Record<string, unknown>>(
@@ -164,6 +168,7 @@ function batchOf({ table, columns, reference }: BatchSql, returned: readonly str
   from unnest(${arrays.join(', ')}) with ordinality as item(${given.map(([name]) => name).join(', ')}, ordinal)
   join referenced on referenced.id = item.${reference.column})`,
     `written as (insert into ${table} (id, ${names}) select id, ${names} from given returning ${returned.join(', ')})`,
+    // A new row has no earlier event, so the ids of its events need not be drawn under its lock.
     ...events.map((event, i) => eventCte({ ...event, from: 'given' }, i, author)),
   ];
   const joins = events.map((_, i) => ` join event${i} on event${i}.object_id = given.id::text`);

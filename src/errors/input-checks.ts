@@ -370,7 +370,10 @@ export function typeErrors(
  */
 type FaultAt = (value: unknown, element: Element | undefined) => Fault | undefined;
 
-/** Whether a type contains a scalar with the extension {@link FaultAt}. */
+/**
+ * Whether a type contains a scalar with the extension {@link FaultAt}, such as `ID`: another argument, input field or parameter may
+ * accept other values of it.
+ */
 export const dependsOnPosition = memoize1((type: GraphQLNamedType): boolean => {
   const found = new Set<GraphQLNamedType>([type]);
   // Iterating over a set includes types that are added during the iteration.

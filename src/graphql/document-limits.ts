@@ -12,6 +12,12 @@ import {
 const MAX_FIELDS = 2000;
 const MAX_ROOT_FIELDS = 100;
 
+/**
+ * Maximum number of comparisons of fields that have the same response name. graphql-js has such a limit of its own, for documents
+ * with fragments too, but takes much longer to reach it.
+ */
+const MAX_COMPARISONS = 200_000;
+
 /** The size of a selection after expanding its fragments. */
 interface SelectionSize {
   readonly fields: number;
@@ -42,6 +48,34 @@ export function documentLimitsRule(maxDepth: number): ValidationRule {
 }
 
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
+
+/**
+ * Whether a document repeats response names so often that comparing their fields takes too long. Validation compares each field,
+ * with the fields nested in it, with each earlier field of the same name. Fragments count as if they were not spread.
+ */
+export function repeatsTooOften({ definitions }: DocumentNode): boolean {
+  let comparisons = 0;
+  /** Counts the comparisons. @returns the number of fields in the selection, nested fields included. */
+  const count = (selectionSet: SelectionSetNode | undefined, earlier = new Map<string, number>()): number => {
+    let fields = 0;
+    for (const selection of selectionSet?.selections ?? []) {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) continue;
+      if (selection.kind === Kind.INLINE_FRAGMENT) {
+        fields += count(selection.selectionSet, earlier);
+        continue;
+      }
+      const size = 1 + count(selection.selectionSet);
+      const { value: name } = selection.alias ?? selection.name;
+      const same = earlier.get(name) ?? 0;
+      earlier.set(name, same + 1);
+      comparisons += same * size;
+      fields += size;
+    }
+    return fields;
+  };
+  for (const definition of definitions) if ('selectionSet' in definition) count(definition.selectionSet);
+  return comparisons > MAX_COMPARISONS;
+}
 
 /** The number of fields of all operations of a document, after expanding fragments. */
 export function fieldsOf(document: DocumentNode): number {

@@ -20,7 +20,7 @@ import { limitError } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 import { isCounted } from './directives';
-import { documentLimitsRule, fieldsOf } from './document-limits';
+import { documentLimitsRule, fieldsOf, repeatsTooOften } from './document-limits';
 import { isUsualIntrospection } from './introspection-answers';
 import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
@@ -51,6 +51,8 @@ const MAX_PERSISTED = 1024 * 1024;
 
 /** `subscriptionRule` replaces one rule of graphql-js. */
 const SPECIFIED_RULES = specifiedRules.filter((rule) => rule !== SingleFieldSubscriptionsRule);
+
+const REPEATS = 'The document repeats fields or fragments too often to be validated.';
 
 const NOT_IN_SAFELIST = new GraphQLError(
   'This server runs only trusted documents, and this document is not in its list.',
@@ -96,6 +98,7 @@ export class Documents {
   });
   /** The texts of known documents. Finding a document by its text avoids hashing. */
   private readonly knownTexts = new Set<string>();
+  private readonly limitsRule: ValidationRule;
   private readonly rules: readonly ValidationRule[];
   /** The errors of invalid documents. */
   private readonly errors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
@@ -109,7 +112,8 @@ export class Documents {
     readonly onlyTrusted = false,
   ) {
     this.parseOptions = { maxTokens: limits.tokens };
-    this.rules = [...SPECIFIED_RULES, subscriptionRule, documentLimitsRule(limits.depth), idFormsRule];
+    this.limitsRule = documentLimitsRule(limits.depth);
+    this.rules = [...SPECIFIED_RULES, subscriptionRule, this.limitsRule, idFormsRule];
     const texts = new LRUCache<string, string>({
       maxSize: MAX_PERSISTED,
       sizeCalculation: (text, key) => text.length + key.length,
@@ -151,7 +155,9 @@ export class Documents {
     if (this.find(hash) === document) return [];
     const before = this.errors.get(document);
     if (before) return before;
-    const found = validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });
+    const found = repeatsTooOften(document)
+      ? [...validate(this.schema, document, [this.limitsRule]), new GraphQLError(REPEATS)]
+      : validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });
     addArgumentPaths(found, document);
     if (!found.length) this.add(hash, document);
     const errors = found.map(withCode);
@@ -259,7 +265,7 @@ export function reworded(message: string): string {
   return message
     .replace(/^Syntax Error: Document contains more that (\d+) tokens.*/, 'The document has more than $1 tokens.')
     .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deeply to be parsed.')
-    .replace(/^Validation aborted\.$/, 'The document repeats fields or fragments too often to be validated.');
+    .replace(/^Validation aborted\.$/, REPEATS);
 }
 
 /**

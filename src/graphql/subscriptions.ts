@@ -247,7 +247,7 @@ class ResultsOfEvent<Result> {
   }
 }
 
-/** A result, and the number of subscribers that wait for it. */
+/** A result. Until it is there, `waiting` is the number of subscribers that wait for it. */
 class SharedResult<Result> {
   waiting = 0;
   private isDone = false;
