@@ -86,7 +86,7 @@ interface KeyAuthenticatorOptions {
 
 /**
  * Finds callers by their API keys, and records when a key is used. Look-ups are cached. Look-ups of unknown keys are limited. An
- * outdated entry of a key stays in memory, so a key that was valid before is known. The next look-up of this key counts for the
+ * outdated cache entry stays in memory, to recognize a key that was valid before. The next look-up of this key counts for the
  * key, without the limits for unknown keys.
  */
 export class KeyAuthenticator implements Authenticator {

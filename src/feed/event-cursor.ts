@@ -5,7 +5,10 @@ const FEED = tagOf('events');
 /** A place in the change feed: just after the event with this position. */
 export interface Place {
   readonly position: bigint;
-  /** Identifies the event at this position. It differs in a cursor of another feed, or of a state that a restore has undone. */
+  /**
+   * Identifies the event at this position. A cursor of another feed, or from before a restore, has another value, and so is not
+   * valid.
+   */
   readonly check: string;
 }
 

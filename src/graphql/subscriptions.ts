@@ -85,7 +85,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     } catch (error) {
       this.endReason ??= error instanceof TooSlow ? tooSlow() : error;
     }
-    // The subscriber has left in the meantime, so nothing is reported any more.
+    // The subscription has ended in the meantime. An error is discarded, since no client is there to receive it.
     if (this.isOver) return OVER;
     this.finish();
     void this.events.return?.();

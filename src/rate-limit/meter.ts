@@ -3,7 +3,7 @@ import type { Limiter } from './limiter';
 import type { RequestKind } from './rules';
 
 /**
- * Charges one request, at most once. Each request has a meter, also each operation over WebSocket. Operations are charged by
+ * Charges one request, at most once. Each HTTP request and each operation over WebSocket has a meter. Operations are charged by
  * {@link chargeOrThrow}, which has three callers:
  * - `@rateLimit` (graphql/rate-limit-directive.ts), before the first counted field runs;
  * - the executor, for operations without counted fields;

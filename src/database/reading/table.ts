@@ -42,9 +42,10 @@ export interface Table<Row> {
   readonly joins?: string;
   readonly idField: string;
   /**
-   * The field with the owner of a row, if rows have owners: a nullable text. Callers see only some of the rows (`Visibility`),
-   * however the rows are read. The indexes of a list need the owner as their first column. For callers that own no rows, the
-   * indexes need the condition that the owner is null. A relation to such a table is joined with `left`.
+   * The field with the owner of a row, if rows have owners: a nullable text. The reads of this module return only the rows that
+   * the caller may see (`Visibility`). Prisma's models return all rows. The indexes of a list need the owner as their first
+   * column. For callers that own no rows, the indexes need the condition that the owner is null. A relation to such a table is
+   * joined with `left`.
    */
   readonly owner?: { readonly column: string };
   /** The columns by the name of their field. */

@@ -297,7 +297,7 @@ export class WebSockets {
     if (!uncount) return close(connection, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     connection.identity = { caller, key, messages: this.counters.memo(caller.id), uncount };
     this.closeAtExpiry(connection);
-    // The client may have disconnected during the look-up. Its `close` event has then ended only the count for the old caller.
+    // The client may have disconnected during the look-up. Its `close` event has then uncounted only the old caller.
     if (connection.webSocket.readyState !== connection.webSocket.OPEN) uncount();
     return true;
   }
