@@ -88,7 +88,7 @@ export class PostgresServer extends Server {
         () => undefined,
         ({ code }) => code,
       );
-    await until(async () => !['ECONNREFUSED', 'ECONNRESET', '57P03'].includes(await refusal()), 60);
+    await until(async () => !['ECONNREFUSED', 'ECONNRESET', '57P03'].includes(await refusal()), 120);
   }
 
   override async remove(): Promise<void> {
