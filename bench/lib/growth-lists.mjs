@@ -17,8 +17,8 @@ const DEADLINE_MS = 10_000;
 /**
  * Fills a store. Every filter has common and rare values. One category has a single pet. One in 500 pets has the rarest
  * status, and one in 1,000 is out of stock. First words of names occur in 90, 9, 1 or 0.1 % of the pets, or in a single pet.
- * Last words occur in 8 or 1 % of the pets. Half of the orders belong to
- * end users.
+ * Last words occur in 8 or 1 % of the pets. Half of the orders belong
+ * to end users.
  */
 export async function fillStore(url, pets) {
   const client = new pg.Client({ connectionString: url });

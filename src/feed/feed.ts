@@ -41,8 +41,8 @@ export function createFeed(domains: readonly Domain[], { numbering, notifier }: 
 }
 
 const DESCRIPTION = `The change feed, oldest first: one event for each write of an object. Without \`cursor\`, the list begins with the
-oldest event that is kept. With \`cursor=now\`, it begins at the end of the feed, and is empty. With \`cursor=now-20\`, it begins
-20 events before the end (at most 100).
+oldest event that is kept. With \`cursor=now\`, it begins at the end of the feed, and is empty. With \`cursor=now-20\`,
+it begins 20 events before the end (at most 100).
 
 The response has a \`Link\` with \`rel="next"\` if later events already exist. The \`Link\` with \`rel="monitor"\`, which is always
 present, leads to the events that follow later. A cursor whose next events are no longer kept gets 410; \`params.oldest\` in

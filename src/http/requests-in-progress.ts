@@ -52,7 +52,7 @@ interface SocketState {
   /** The number of requests that have arrived in this iteration of the event loop. */
   arrived: number;
   isPaused: boolean;
-  /** Whether the connection closes after the latest request that was taken. Further ones get no response. */
+  /** Whether the connection closes after the latest request that was taken. Further requests get no response. */
   isClosing: boolean;
   /** The number of consecutive responses with the status 429. */
   rejections: number;

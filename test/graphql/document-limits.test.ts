@@ -152,8 +152,8 @@ async function cpuOf(
 const MAX_CPU = 150;
 
 /**
- * The allowed CPU time of a document that took `cpu`, in milliseconds: {@link MAX_CPU}, or more on a machine that is slow or busy.
- * There, a validation by graphql-js that takes less than a tenth of `MAX_CPU` elsewhere takes longer too.
+ * The allowed CPU time of a document that took `cpu`, in milliseconds: {@link MAX_CPU}, or on a slow or busy machine ten times the
+ * CPU time of a fixed validation by graphql-js.
  */
 function allowedFor(cpu: number): number {
   if (cpu < MAX_CPU) return MAX_CPU;
