@@ -15,7 +15,7 @@ import { reasonOf } from '../database/failures';
 import type { Domains, ExampleWrite } from '../domain/domain';
 import { Hub } from '../events/hub';
 import { RedisRelay } from '../events/redis-relay';
-import { tablesOf } from '../events/topics';
+import { changeCheck, tablesOf } from '../events/topics';
 import { EventNumbering } from '../feed/event-numbering';
 import { FeedNotifier } from '../feed/feed-notifier';
 import { deleteOldEvents } from '../feed/retention';
@@ -427,6 +427,7 @@ async function openEvents(
     relay?.enqueue(change);
   };
   database.listeners.add(onChange);
+  database.checkChange = changeCheck(domains.topics);
   opened.push(() => {
     database.listeners.delete(onChange);
     relay?.close();

@@ -18,6 +18,8 @@ export interface WriteStatement extends Statement {
    * written by the batch.
    */
   readonly batch?: Statement;
+  /** The changes that the statement records in the change feed. */
+  readonly changes?: readonly CheckedChange[];
 }
 
 /** Returns the changes that a write has made and recorded. Must not throw. */
@@ -92,6 +94,8 @@ export interface Database {
   readonly description: string;
   /** Listeners to the changes made through this database. */
   readonly listeners: Set<ChangeListener>;
+  /** Called before a change is written or published. By default, all changes are accepted. */
+  checkChange: ChangeCheck;
   readonly load: PoolLoad;
   /** The Prisma models, for short statements of the service itself. */
   readonly prisma: Prisma.TransactionClient;
@@ -160,3 +164,12 @@ export type RecordedChange = Change & { readonly entry: FeedEntry };
 
 /** Called once for each committed change. Must not throw. */
 export type ChangeListener = (change: Change) => void;
+
+/** What a {@link ChangeCheck} must know about a change. `owner` is `undefined` only if the change names no owner at all. */
+export interface CheckedChange {
+  readonly topic: string;
+  readonly owner?: unknown;
+}
+
+/** @throws Error if the change must not be published. Nothing is then written. */
+export type ChangeCheck = (change: CheckedChange) => void;

@@ -1,8 +1,10 @@
 import { BatchedWrites } from './batched-writes';
 import {
   type Change,
+  type ChangeCheck,
   type ChangeListener,
   type ChangesOf,
+  type CheckedChange,
   type Database,
   type NewFeedEntry,
   type PoolLoad,
@@ -23,6 +25,7 @@ import { ALL_ROWS } from './visibility';
 /** Creates sessions that run statements on an engine, and notifies the listeners of changes. */
 export class GatewayDatabase implements Database {
   readonly listeners = new Set<ChangeListener>();
+  checkChange: ChangeCheck = () => undefined;
   readonly prisma: Prisma.TransactionClient;
   private readonly batches = new Map<WriteStatement, BatchedWrites>();
 
@@ -64,6 +67,7 @@ export class GatewayDatabase implements Database {
     changesOf: ChangesOf<Row> | undefined,
     requester: Requester,
   ): Promise<Row[]> {
+    for (const change of statement.changes ?? []) this.checkChange(change);
     const onWritten =
       changesOf &&
       ((rows: readonly Row[]) => {
@@ -76,7 +80,7 @@ export class GatewayDatabase implements Database {
 
   transaction<T>(run: (transaction: Transaction) => Promise<T>, requester: Requester): Promise<T> {
     return retrying(requester.deadline, () => {
-      const changes = new TransactionChanges(requester, (change) => this.notifyListeners(change));
+      const changes = new TransactionChanges(requester, this);
       return this.engine.transact(requester, (open) => run(new TransactionSession(requester, open, changes)), changes);
     });
   }
@@ -140,17 +144,20 @@ class TransactionSession implements Transaction {
     return this.open.query<Row>(statement, values);
   }
 
-  async write<Row>(statement: Statement, values: readonly unknown[], changesOf?: ChangesOf<Row>): Promise<Row[]> {
+  async write<Row>(statement: WriteStatement, values: readonly unknown[], changesOf?: ChangesOf<Row>): Promise<Row[]> {
+    for (const change of statement.changes ?? []) this.changes.check(change);
     const rows = await this.query<Row>(statement, values);
     for (const change of changesOf?.(rows) ?? []) this.changes.add(change);
     return rows;
   }
 
   publishOnCommit(change: Change): void {
+    this.changes.check(change);
     this.changes.add(change);
   }
 
   async record(entry: NewFeedEntry): Promise<void> {
+    this.changes.check(entry);
     const { statement, values } = eventsStatement(this.requester, [entry]);
     await this.query(statement, values);
   }
@@ -170,8 +177,13 @@ class TransactionChanges implements TransactionEnd {
 
   constructor(
     private readonly requester: Requester,
-    private readonly notify: ChangeListener,
+    private readonly database: GatewayDatabase,
   ) {}
+
+  /** @throws as {@link ChangeCheck}. */
+  check(change: CheckedChange): void {
+    this.database.checkChange(change);
+  }
 
   add(change: Change): void {
     (change.entry ? this.recorded : this.unrecorded).push(change);
@@ -184,12 +196,12 @@ class TransactionChanges implements TransactionEnd {
   }
 
   onCommit(rows: readonly EventRow[]): void {
-    for (const change of this.recorded) this.notify(change);
+    for (const change of this.recorded) this.database.notifyListeners(change);
     const { requestId = null } = this.requester;
     const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const [i, { id, at }] of sorted.entries()) {
       const change = this.unrecorded[i];
-      if (change) this.notify({ ...change, entry: { id, at, requestId } });
+      if (change) this.database.notifyListeners({ ...change, entry: { id, at, requestId } });
     }
   }
 }

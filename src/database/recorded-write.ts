@@ -107,9 +107,8 @@ export class RecordedWrite<Row extends object> {
       ...events.map((event, i) => eventCte(event, i, author)),
     ];
     const joins = events.map((_, i) => ` left join event${i} on true`);
-    const single = statement(
-      `with ${ctes.join(',\n')}\nselect written.*${eventColumns(events)} from written${joins.join('')}`,
-    );
+    const text = `with ${ctes.join(',\n')}\nselect written.*${eventColumns(events)} from written${joins.join('')}`;
+    const single = { ...statement(text), changes: events };
     this.statement = batch ? { ...single, batch: statement(batchOf(batch, returned, events)) } : single;
     this.fields = Object.keys(returning);
     this.events = events;

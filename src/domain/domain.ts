@@ -144,14 +144,16 @@ function faultsOf(domains: readonly Domain[]): string[] {
     for (const domain of domains) {
       for (const name of namesOf(domain)) {
         const owner = owners.get(name);
-        if (owner !== undefined) faults.push(`the domains ${owner} and ${domain.name} both have the ${what} ${name}`);
+        if (owner === domain.name) faults.push(`the domain ${owner} has the ${what} ${name} twice`);
+        else if (owner !== undefined)
+          faults.push(`the domains ${owner} and ${domain.name} both have the ${what} ${name}`);
         owners.set(name, domain.name);
       }
     }
   };
   unique('tag', ({ tags }) => Object.keys(tags));
   unique('error code', ({ errors }) => Object.keys(errors));
-  unique('table', ({ tables }) => tables.map(({ type }) => type));
+  unique('table of the type', ({ tables }) => tables.map(({ type }) => type));
   unique('topic', ({ topics }) => Object.keys(topics));
   unique('operation', ({ routes }) => routes.map(({ on }) => on));
   for (const { name, resolvers, routes, tags, errors } of domains) {

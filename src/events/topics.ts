@@ -1,3 +1,4 @@
+import type { ChangeCheck } from '../database/database';
 import type { Table } from '../database/reading/table';
 
 /** A topic whose objects are not rows of a table that callers read. Its events are for callers with the scope ADMIN. */
@@ -31,4 +32,16 @@ export function kindsOf(topic: Table<object> | AdminTopic): Readonly<Record<stri
 export function tablesOf(topics: Topics): Readonly<Record<string, Table<object>>> {
   const entries = Object.entries(topics).filter(([, topic]) => !isAdminTopic(topic));
   return Object.fromEntries(entries) as Readonly<Record<string, Table<object>>>;
+}
+
+/** Rejects changes that would reach nobody, and changes that callers would get who do not see the row. */
+export function changeCheck(topics: Topics): ChangeCheck {
+  return ({ topic, owner }) => {
+    const declared = topics[topic];
+    if (!declared) throw new Error(`no domain has the topic ${topic} of a change`);
+    if (!isAdminTopic(declared) && declared.owner && owner === undefined)
+      throw new Error(
+        `a change of the topic ${topic} must name the owner of the row, since rows of its table have owners`,
+      );
+  };
 }

@@ -1,14 +1,6 @@
 import 'reflect-metadata';
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import {
-  type GraphQLField,
-  GraphQLObjectType,
-  GraphQLSchema,
-  getNamedType,
-  isEnumType,
-  isInputObjectType,
-  isObjectType,
-} from 'graphql';
+import { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { Table } from '../database/reading/table';
 import type { Catalogue } from '../errors/codes';
@@ -19,10 +11,10 @@ import { resolveDeclaredFields } from './declared-fields';
 import { middlewareFaults, rejectAuthorized } from './decorator-faults';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
+import { domainFaults } from './domain-faults';
 import { withTopics } from './event-enums';
 import { enforceRateLimits } from './rate-limit-directive';
 import { type IdForm, withIdForms } from './scalars';
-import { tableFaults } from './table-faults';
 
 /** The parts of a schema. */
 export interface SchemaParts {
@@ -45,7 +37,8 @@ type Constructor = new (...services: never[]) => object;
 
 /**
  * Builds the schema, in which the rate limiter runs before every counted field.
- * @throws Error that lists all mismatches between the schema and the tables or topics.
+ * @throws Error that lists all mismatches between the schema and the tables or topics, and the decorators that type-graphql
+ * ignores.
  */
 export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const { description, resolvers, idForms, errors, topics, subscribe } = parts;
@@ -76,55 +69,10 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   );
   const schema = inOrder(withTopics(withIdForms(build(classes), idForms), topics), order);
   resolveDeclaredFields(schema, parts.tables);
-  checkDomain(schema, parts);
-  return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
-}
-
-/**
- * Checks that the tables and topics match the schema, and that type-graphql runs all decorators. A mismatch would cause
- * internal errors in requests.
- * @throws Error that lists all faults.
- */
-function checkDomain(schema: GraphQLSchema, { tables, topics }: SchemaParts): void {
-  const faults = [...tables.flatMap((table) => tableFaults(schema, table)), ...middlewareFaults(schema)];
-  const byType = new Map(tables.map((table) => [table.type, table]));
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-    for (const field of Object.values(type.getFields())) {
-      const table = byType.get(listedBy(field) ?? '');
-      const lacks = (part: string, names: readonly string[], known: object) => {
-        for (const name of names.filter((each) => !Object.hasOwn(known, each)))
-          faults.push(`the table ${table?.name} has no ${part} ${name}, which ${type.name}.${field.name} offers`);
-      };
-      if (table) lacks('filter', inputNames(field, 'filter'), table.filters);
-      if (table) lacks('order', sortNames(field), table.orders);
-    }
-  }
-  for (const { name, extensions } of Object.values(schema.getSubscriptionType()?.getFields() ?? {}))
-    if (!tablesOf(topics)[String(extensions.topic)])
-      faults.push(`no domain has the topic ${extensions.topic} of the subscription ${name}`);
+  // A mismatch would cause internal errors in requests, or values that are always null.
+  const faults = [...domainFaults(schema, parts), ...middlewareFaults(schema)];
   if (faults.length) throw new Error(faults.join('; '));
-}
-
-type Field = GraphQLField<unknown, unknown>;
-
-/** The name of the node type of a connection field; `undefined` for other fields. */
-function listedBy({ type }: Field): string | undefined {
-  const connection = getNamedType(type);
-  const nodes = isObjectType(connection) && connection.getFields().nodes;
-  return nodes ? getNamedType(nodes.type).name : undefined;
-}
-
-/** The fields of the input type of an argument. */
-function inputNames({ args }: Field, name: string): string[] {
-  const type = getNamedType(args.find((arg) => arg.name === name)?.type);
-  return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
-}
-
-/** The sort orders that a field offers. */
-function sortNames({ args }: Field): string[] {
-  const orderBy = getNamedType(args.find(({ name }) => name === 'orderBy')?.type);
-  const fields = isInputObjectType(orderBy) && getNamedType(orderBy.getFields().field?.type);
-  return isEnumType(fields) ? fields.getValues().map(({ name }) => name) : [];
+  return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
 }
 
 function rootTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {

@@ -2,6 +2,7 @@ import { type GraphQLSchema, getNamedType, isNonNullType, isObjectType } from 'g
 import type { Filter, Table } from '../database/reading/table';
 import { columnFault } from './column-types';
 import { listSizeOf } from './cost-directives';
+import { hasOwnResolver } from './declared-fields';
 
 /** All mismatches between a table and its GraphQL type, and all contradictions within the table. */
 export function tableFaults(schema: GraphQLSchema, table: Table<object>): string[] {
@@ -13,8 +14,13 @@ export function tableFaults(schema: GraphQLSchema, table: Table<object>): string
   for (const name of [...Object.keys(relations), ...Object.keys(pages), ...Object.keys(computed)])
     if (!fields[name]) faults.push(`the type ${typeName} has no field ${name}, which the table ${tableName} has`);
   for (const field of Object.values(fields)) {
-    const fault = columnFault(table, `${typeName}.${field.name}`, field);
+    const { name } = field;
+    const fault = columnFault(table, `${typeName}.${name}`, field);
     if (fault) faults.push(fault);
+    if (![columns, relations, pages, computed].some((parts) => Object.hasOwn(parts, name)) && !hasOwnResolver(field))
+      faults.push(
+        `${typeName}.${name} has no resolver, and the table ${tableName} no column, relation or pages ${name}`,
+      );
   }
   for (const [name, { field, join, table: related }] of Object.entries(relations)) {
     if (!fields[name]) continue;

@@ -36,13 +36,10 @@ interface Topics {
  */
 export function publishChange<T extends keyof Topics>(
   transaction: Transaction,
-  change: Change<Topics[T]> & { topic: T } & Owned<Topics[T]>,
+  change: Change<Topics[T]> & { topic: T },
 ): void {
   transaction.publishOnCommit(change);
 }
-
-/** The owner of a row, if rows of this type have owners. */
-type Owned<Row> = Row extends { owner: string | null } ? Pick<Row, 'owner'> : unknown;
 
 const { pets, categories, inventory: stock } = COLUMNS;
 const { reserved: _, ...orders } = COLUMNS.orders;

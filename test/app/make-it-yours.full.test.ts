@@ -146,6 +146,7 @@ test('the OpenAPI document, the schema and the pages describe the bookshop', asy
   expect((await get('/docs/errors')).text).toContain('SHELF_FULL');
   expect((await get('/')).text).toContain('<title>Bookshop Gateway</title>');
 });
+
 test('the rule on a field and the owners of rows hold over GraphQL and REST', async () => {
   const shelf = JSON.parse((await send('POST', '/shelves', { name: 'Novels', places: 1 })).text);
   const book = { title: 'Jane Eyre', author: 'Currer Bell', shelfId: shelf.id, owner: 'user:ada' };

@@ -40,6 +40,7 @@ test.each<[string, Domain[]]>([
   ['the domains toys and other both have the tag toys', [TOYS, { ...OTHER, tags: TOYS.tags }]],
   ['the domains toys and other both have the error code TOY_BROKEN', [TOYS, { ...OTHER, errors: TOYS.errors }]],
   ['the domains toys and other both have the topic toy', [TOYS, { ...OTHER, topics: TOYS.topics }]],
+  ['the domain toys has the table of the type Toy twice', [{ ...TOYS, tables: [...TOYS.tables, ...TOYS.tables] }]],
   [
     'the domains toys and other both have samples',
     [
@@ -70,8 +71,11 @@ describe('startup fails with an error that names the element missing in the sche
     ['the table toys has no filter name, which Query.toys offers', { filters: {} }],
     ['the table toys has no order NAME, which Query.toys offers', { orders: { ID: TABLE.orders.ID } }],
     ['the schema has no object type Doll, which the table toys names', { type: 'Doll' }],
-    ['the type Toy has no field maker, which the table toys has', { relations: { maker: {} } }],
-    ['the type Toy has no field parts, which the table toys has', { pages: { parts: {} } }],
+    ['the type Toy has no field maker, which the table toys has', { relations: { maker: join('left') } }],
+    [
+      'the type Toy has no field parts, which the table toys has',
+      { pages: { parts: { field: 'boxId', table: () => TABLE } } },
+    ],
     [
       'Toy.name is String!, but the column toys.name may be null',
       { columns: { ...COLUMNS, name: { ...COLUMNS.name, isNullable: true } } },
@@ -114,9 +118,22 @@ describe('startup fails with an error that names the element missing in the sche
       'Toy.box is Box, but the relation box of the table toys leads to Toy',
       { relations: { box: { ...join('left'), table: () => TABLE } } },
     ],
+    ['Toy.box has no resolver, and the table toys no column, relation or pages box', { relations: {} }],
+    ['Toy.name has no resolver, and the table toys no column, relation or pages name', { columns: { id: COLUMNS.id } }],
     ['the owner of the table toys must be a nullable text column, but name is not', { owner: { column: 'name' } }],
   ])('%s', (message, changed) => {
     expect(building({ tables: [{ ...TABLE, ...changed }] })).toThrow(message);
+  });
+
+  test('a table is missing', () => {
+    const without = (type: string) => ({ tables: domains.tables.filter((table) => table.type !== type), topics: {} });
+    expect(building(without('Box'))).toThrow('no domain has the table boxes of the type Box among its tables');
+    expect(building(without('Toy'))).toThrow('no domain has the table toys of the type Toy among its tables');
+    expect(building({ tables: [] })).toThrow('no domain has the table toys of the type Toy among its tables');
+    expect(building(without('Box'))).toThrow('Box.toys has no resolver, and no domain has a table of the type Box');
+    expect(building({ tables: [], topics: {} })).toThrow(
+      'no domain has a table of the type Toy, whose rows Query.toys selects',
+    );
   });
 
   test('the topic of a subscription is missing', () => {

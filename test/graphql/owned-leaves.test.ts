@@ -38,7 +38,7 @@ const TOYS: Stored[] = Array.from({ length: 24 }, (_, i) => ({
   name: ['Train', 'Ball "1"', 'Doll\\', 'Émile'][i % 4] as string,
   broken: i % 5 === 0,
   boxId: i % 6 === 0 ? null : (i % 3) + 1,
-  owner: [null, 'ada', 'bob'][i % 3] as string | null,
+  owner: [null, 'user:ada', 'user:bob'][i % 3] as string | null,
 }));
 const BOXES: Box[] = [1, 2, 3, 4].map((id) => ({ id, name: `Box ${id}`, favouriteId: id < 4 ? id + 1 : null }));
 
@@ -136,7 +136,7 @@ const CALLERS = [
   },
   {
     headers: { 'x-api-key': 'user ada READ' },
-    visibility: visibilityOf({ user: 'ada', scopes: new Set(['READ']) } as never),
+    visibility: visibilityOf({ user: 'user:ada', scopes: new Set(['READ']) } as never),
   },
 ] as const;
 

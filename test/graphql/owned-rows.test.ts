@@ -33,7 +33,7 @@ beforeEach(async () => {
   for (const text of [
     'truncate boxes, toys restart identity',
     "insert into boxes (name, favourite_id) values ('One', 2)",
-    "insert into toys (name, box_id, owner) values ('Train', 1, null), ('Ball', 1, 'ada'), ('Doll', 1, 'bob')",
+    "insert into toys (name, box_id, owner) values ('Train', 1, null), ('Ball', 1, 'user:ada'), ('Doll', 1, 'user:bob')",
   ])
     await gateway.database.serviceSession().query(statement(text), []);
 });

@@ -1,6 +1,10 @@
+import { userCaller } from '../../src/access/account';
 import { KeyAuthenticator } from '../../src/access/key-authenticator';
+import type { Scope } from '../../src/graphql/caller';
 
-/** Lets the key `user ada READ` stand for the token of the user `ada` with the scope READ. */
+const UNLIMITED = { perMinute: 1_000_000, perDay: 10_000_000 };
+
+/** Lets the key `user ada ORDER` stand for a token with which `ada` has signed in, with the scope ORDER. The caller id is `user:ada`. */
 export function asUsers(): void {
   const { authenticate } = KeyAuthenticator.prototype;
   jest.spyOn(KeyAuthenticator.prototype, 'authenticate').mockImplementation(function (
@@ -10,7 +14,6 @@ export function asUsers(): void {
   ) {
     const [kind, user, scope] = key.split(' ');
     if (kind !== 'user' || !user) return authenticate.call(this, key, origin);
-    const scopes = new Set(scope === 'WRITE' ? (['READ', 'WRITE'] as const) : (['READ'] as const));
-    return { id: `user:${user}`, user, quota: { perMinute: 1_000_000, perDay: 10_000_000 }, plan: 'BUSINESS', scopes };
+    return { ...userCaller(`user:${user}`, user, 'BUSINESS', [scope as Scope]), quota: UNLIMITED };
   });
 }

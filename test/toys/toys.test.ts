@@ -1,3 +1,6 @@
+import type { Transaction } from '../../src/database/database';
+import { RecordedWrite } from '../../src/database/recorded-write';
+import { statement } from '../../src/database/statement';
 import type { Gateway } from '../helper/gateway';
 import { running, socketClient } from '../helper/live';
 import { until } from '../helper/until';
@@ -48,6 +51,35 @@ test('the events of a domain are delivered to subscribers', async () => {
   expect(await received.until(1)).toEqual([{ data: { toyChanged: { kind: 'UPDATED', toy: { name: 'Balloon' } } } }]);
   client.close();
 });
+
+test.each([
+  ['has a topic of no domain', { topic: 'doll' }, 'no domain has the topic doll of a change'],
+  ['does not name the owner of its row', { topic: 'toy' }, 'a change of the topic toy must name the owner of the row'],
+])('a change that %s is rejected, and nothing is written', async (_what, named, message) => {
+  const { total } = await gateway.data<{ total: object }>('{ total: toys { totalCount } }');
+  const publish: ((tx: Transaction) => unknown)[] = [
+    (tx) => tx.publishOnCommit({ ...named, kind: 'CREATED', id: 1n }),
+    (tx) => tx.record({ ...named, kind: 'CREATED', objectId: '1' }),
+    (tx) => recordedWrite(named).run(tx, []),
+  ];
+  for (const each of publish) {
+    const work = gateway.database.serviceSession().transaction(async (tx) => {
+      await tx.write(statement(`insert into toys (name) values ('Kite')`), []);
+      await each(tx);
+    });
+    await expect(work).rejects.toThrow(message);
+  }
+  await expect(recordedWrite(named).run(gateway.database.serviceSession(), [])).rejects.toThrow(message);
+  expect(await gateway.data('{ total: toys { totalCount } }')).toEqual({ total });
+});
+
+const recordedWrite = ({ topic }: { topic: string }) =>
+  new RecordedWrite({
+    insert: `insert into toys (name) values ('Kite')`,
+    returning: { id: 'id' },
+    parameters: 0,
+    events: [{ topic, kind: 'CREATED', from: 'written', objectId: 'id' }],
+  });
 
 test('the links of nested REST paths are filled in', async () => {
   const { createBox } = await gateway.data('mutation { createBox(input: { name: "Wheels" }) { id } }');
