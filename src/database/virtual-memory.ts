@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** How much virtual memory the embedded PostgreSQL needs, in bytes. Most of it is only reserved. */
 const NEEDED = 12e9;
 
-/** @throws Error if the process has too little virtual memory for the embedded PostgreSQL. Node.js 24 would crash in places. */
+/** @throws Error if the process has too little virtual memory for the embedded PostgreSQL. Otherwise, Node.js 24 could crash later. */
 export function requireVirtualMemory(): void {
   const [, limit] = /^Max address space +(\d+)/m.exec(limitsOfProcess()) ?? [];
   if (limit === undefined || Number(limit) >= NEEDED) return;

@@ -156,8 +156,8 @@ export class Context {
   }
 
   /**
-   * What to read of the rows at a place. The rows of an event are read whole, since subscribers with different selections share
-   * them.
+   * The fields to read of the rows at a place (`placeOf`). The rows of an event are read whole, since subscribers with different
+   * selections share them.
    */
   selectionAt(place: string): FieldSelection | undefined {
     return this.eventLoaders ? undefined : this.analysis.selections?.get(place);

@@ -34,7 +34,7 @@ const MAX_READ = 2;
 const MAX_UNANSWERED = 32;
 /** These limits during overload, and while many requests are unanswered: each takes some kilobytes until it is answered. */
 const CROWDED = { arrived: 4, unanswered: 2 };
-/** How many requests are many, as a multiple of the maximum number of requests in progress. */
+/** More unanswered requests than this are many, as a multiple of the maximum number of requests in progress. */
 const MANY_UNANSWERED = 2;
 
 /** After this number of consecutive rejections, further ones on the same connection are delayed. */

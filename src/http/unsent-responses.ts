@@ -137,7 +137,7 @@ export class UnsentResponses {
 }
 
 const TOO_MUCH = `More than ${MAX_PER_CALLER / MIB} MiB of responses to this caller are unread. Read them, and try again.`;
-const SHED = 'Clients have not read their responses, and the service is short of memory. Read them, and try again.';
+const SHED = 'The service is short of memory, because clients do not read their responses. Read yours, and try again.';
 
 /** A response that its client has not read completely. */
 export class UnsentResponse {

@@ -8,7 +8,7 @@ import { orderByOf, pageArgsOf } from '../graphql/page-args';
 import { DateTime, Id } from '../graphql/scalars';
 import { CategorySortField, InventorySortField, OrderSortField, PetSortField, PetStatus } from './enums';
 
-const LISTS = `The lists of a filter may have at most ${MAX_FILTER_VALUES} values together.`;
+const LISTS = `All lists of a filter together may have at most ${MAX_FILTER_VALUES} values.`;
 
 /** Bounds the length of the name of a pet or a category. */
 export const Name = () => Text(1, 255);

@@ -49,8 +49,8 @@ const TEMPORARY: readonly Remedy[] = [
 ];
 
 /**
- * Asserts that an error may be temporary.
- * @throws Error if Redis or TLS rejects this client, so that the gateway does not start. The message is for the operator,
+ * Does nothing if the error may be temporary.
+ * @throws Error if Redis or TLS rejects this client: the gateway must then not start. The message is for the operator,
  * and contains no passwords.
  */
 export function assertAccepted(error: unknown): void {

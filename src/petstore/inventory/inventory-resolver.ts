@@ -58,7 +58,7 @@ export class InventoryResolver {
   @Mutation(
     () => InventoryItem,
     nullable(
-      "Adds units to a pet's tracked stock, or takes units if the number is negative. Adjustments at the same time add up.",
+      "Adds units to a pet's tracked stock, or takes units if the number is negative. Concurrent adjustments are all applied.",
     ),
   )
   adjustInventory(
