@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../database/open';
 import type { Metrics } from '../http/metrics';
@@ -87,7 +88,11 @@ async function openService(config: Config, signal: AbortSignal): Promise<Service
   return {
     metrics,
     listen: async () => {
-      const address = await server.listen({ port: config.PORT, host: config.HOST }).catch(cannotListen);
+      const listening: string | undefined = await server
+        .listen({ port: config.PORT, host: config.HOST })
+        .catch(cannotListen);
+      // Fastify returns no URL if the machine has no network interface.
+      const address = listening ?? `http://localhost:${(server.server.address() as AddressInfo).port}`;
       return {
         product,
         address,

@@ -88,9 +88,9 @@ function createCategory(url: string, name: string) {
   return ask(url, { method: 'POST', path: '/categories', headers: HEADERS, body: JSON.stringify({ name }) });
 }
 
-/** Whether the gateway has reported that it serves. Without a network, it has no URL to report. */
+/** Whether the gateway has reported its URL. Without a network, the URL has the host name `localhost`. */
 function serves({ stdout }: GatewayProcess): boolean {
-  return stdout.includes('serves at');
+  return /serves at http:\/\/\S+:\d+/.test(stdout);
 }
 
 async function categoryNames(url: string): Promise<string> {
