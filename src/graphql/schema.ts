@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
-import { GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { assertValidSchema, GraphQLObjectType, GraphQLSchema } from 'graphql';
+import { buildSchemaSync, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import type { Table } from '../database/reading/table';
 import type { Catalogue } from '../errors/codes';
 import type { ChangeEvent, EventFilter } from '../events/hub';
@@ -45,29 +45,25 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   rejectAuthorized();
   const tables = tablesOf(topics);
   const instances = new Map(resolvers.map((resolver) => [resolver.constructor as Constructor, resolver]));
-  const build = (classes: NonEmptyArray<Constructor>, skipCheck = false) =>
-    buildSchemaSync({
-      resolvers: classes,
-      container: instances,
-      validate: false,
-      pubSub: {
-        subscribe: (topic, audience) => {
-          const table = tables[topic];
-          if (!table) throw new Error(`no domain has the topic ${topic}`);
-          return subscribe(topic, visibleEvents(table, audience as EventAudience));
-        },
-        // Changes reach the hub from the database, not through type-graphql.
-        publish: () => undefined,
-      },
-      skipCheck,
-    });
   const classes = [...instances.keys()] as NonEmptyArray<Constructor>;
-  // In the whole schema, type-graphql orders root fields by the import order of their classes. In a schema of a single
-  // class, the root fields have the order of the methods. So the order comes from a separate schema for each class.
-  const order = classes.flatMap((each) =>
-    rootTypesOf(build([each], true)).flatMap((type) => Object.keys(type.getFields())),
-  );
-  const schema = inOrder(withTopics(withIdForms(build(classes), idForms), topics), order);
+  const built = buildSchemaSync({
+    resolvers: classes,
+    container: instances,
+    validate: false,
+    pubSub: {
+      subscribe: (topic, audience) => {
+        const table = tables[topic];
+        if (!table) throw new Error(`no domain has the topic ${topic}`);
+        return subscribe(topic, visibleEvents(table, audience as EventAudience));
+      },
+      // Changes reach the hub from the database, not through type-graphql.
+      publish: () => undefined,
+    },
+    // type-graphql's check runs a whole introspection query.
+    skipCheck: true,
+  });
+  assertValidSchema(built);
+  const schema = inOrder(withTopics(withIdForms(built, idForms), topics), rootFieldsOf(classes));
   resolveDeclaredFields(schema, parts.tables);
   // A mismatch would cause internal errors in requests, or values that are always null.
   const faults = [...domainFaults(schema, parts), ...middlewareFaults(schema)];
@@ -75,8 +71,11 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
 }
 
-function rootTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {
-  return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => type != null);
+/** The names of the root fields in the order of the classes, and of their methods. type-graphql has the import order of the classes. */
+function rootFieldsOf(classes: readonly Constructor[]): string[] {
+  const { queries, mutations, subscriptions } = getMetadataStorage();
+  const fields = [...queries, ...mutations, ...subscriptions];
+  return classes.flatMap((each) => fields.filter(({ target }) => target === each).map(({ schemaName }) => schemaName));
 }
 
 /**
