@@ -1,4 +1,4 @@
-// Attacks by which one client without a key could slow down other clients. Each attack runs until it is stopped.
+// Attacks with which one client without a key could slow down other clients. Each attack runs until it is stopped.
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 

@@ -110,8 +110,8 @@ export class KeyAuthenticator implements Authenticator {
   /**
    * Returns the caller of a full key, or why the key is not accepted. Returns no promise if the look-up is cached. If the secret
    * does not match a cached key, the key is looked up once more, since another instance may have rotated it.
-   * @throws ProblemError `RATE_LIMITED` if its address has sent too many unknown keys; `SERVICE_UNAVAILABLE`; Ended if the client
-   * no longer waits; errors of `beforeLookUp`.
+   * @throws ProblemError `RATE_LIMITED` if the client's address has sent too many unknown keys; `SERVICE_UNAVAILABLE`; Ended if
+   * the client no longer waits; errors of `beforeLookUp`.
    */
   authenticate(presented: string, source: KeySource): Account | KeyRejection | Promise<Account | KeyRejection> {
     const { address, socket } = source;
@@ -154,8 +154,8 @@ export class KeyAuthenticator implements Authenticator {
   }
 
   /**
-   * Returns the key's caller and records the time of use, or returns why the key is not accepted. Only a caller with the right
-   * secret is told whether the key was revoked or has expired.
+   * Returns the key's caller and records the time of use, or returns why the key is not accepted. Only a caller with the
+   * correct secret is told whether the key was revoked or has expired.
    */
   private accept(entry: Entry, endsAt: number): Account | KeyRejection {
     const { key } = entry;

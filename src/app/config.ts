@@ -57,7 +57,10 @@ const SETTINGS = {
   JWT_PLAN: setting(word('FREE', 'PRO', 'BUSINESS'), 'FREE'),
   /** What every end user may do: READ, ORDER and WRITE, separated by spaces, or `none`. */
   JWT_SCOPES: setting(userScopes, userScopes('READ ORDER')),
-  /** The claim that grants an end user READ, ORDER or WRITE in addition: its name, or its path, such as `realm_access.roles`. */
+  /**
+   * Name or path of a token claim that grants further scopes (READ, ORDER, WRITE) in addition to JWT_SCOPES, such as
+   * `realm_access.roles`.
+   */
   JWT_SCOPE_CLAIM: setting<string | undefined>(text, undefined),
   /** Proxies whose X-Forwarded-For is trusted: comma-separated addresses and CIDRs, or the number of proxies (hops). */
   TRUST_PROXY: setting<string[] | number | undefined>(proxies, undefined),
@@ -231,7 +234,7 @@ export function userScopes(value: string): readonly (typeof USER_SCOPES)[number]
     });
 }
 
-/** A URL from which keys may be read. */
+/** Checks the URL of an issuer's signing keys: https, or http on this host. */
 export function trustedUrl(value: string): string {
   if (isTrustedUrl(value)) return value;
   throw new Error(`must be a URL with https, or with http on this host, not ${JSON.stringify(value)}`);

@@ -5,7 +5,7 @@ import { EnvFileError, parseEnvFile } from './env-file';
 
 const FILE = '.env';
 
-/** Settings, also those that only the command-line tools or node-postgres read. */
+/** The settings, including settings that only the command-line tools or node-postgres read. */
 const KNOWN = [...SETTING_NAMES, 'PETSTORE_URL', 'PETSTORE_API_KEY', ...LIBPQ_VARIABLES];
 
 /** The variable of workers with the pid of the primary process that forked them. */
@@ -18,7 +18,8 @@ export function isOwnWorker(): boolean {
 
 /**
  * The environment variables of the process. Variables that are not set are read from `.env` in the working directory.
- * @param onUnknown called with each name in `.env` that is not a setting. Compose may read it from the same file.
+ * @param onUnknown called with each name in `.env` that is not a setting and does not resemble one. Such a name is not an
+ * error, since Docker Compose reads the same file.
  * @throws Error with a one-line message if the file cannot be read, or if a setting would silently not be applied.
  */
 export function environment(onUnknown: (name: string) => void = () => undefined): NodeJS.ProcessEnv {

@@ -13,7 +13,7 @@ const CODES = {
   transient: '40001 40P01 P2034',
   /** A statement was prepared before a column of its table changed, or by another session. A fresh connection can run it. */
   stale: '0A000 26000',
-  /** The server rejects the gateway's statements: a table, column or right is missing, or transaction ids are used up. */
+  /** The server rejects the gateway's statements: a table, column or privilege is missing, or transaction ids are used up. */
   rejected: '42P01 42703 42501 54000 P2021 P2022',
   /** A statement or transaction exceeded its time limit. */
   timeout: '57014 55P03 P2028 P1008',

@@ -67,7 +67,7 @@ const HOLDERS = `select activity.pid, activity.application_name as name, activit
 /** What to do about an error, by its code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '42501':
-    'Grant the role of DATABASE_URL the missing right, or let an administrator run the statement (such as CREATE EXTENSION pg_trgm), and start again.',
+    'Grant the role of DATABASE_URL the missing privilege, or let an administrator run the statement (such as CREATE EXTENSION pg_trgm), and start again.',
   '42704': "If the message names gin_trgm_ops, add the schema of the extension pg_trgm to the role's search_path.",
   '58P01': 'Install the contributed modules of PostgreSQL (postgresql-contrib) on its server.',
   '55P03': 'Another transaction holds a lock. Start again.',
@@ -82,9 +82,9 @@ export interface MigrationOptions {
 }
 
 /**
- * Applies the pending migrations in order, as `prisma migrate deploy` does, and records them in Prisma's own table, so that
- * Prisma's CLI can apply later migrations. A failed migration is rolled back and recorded, and prevents this start. The next
- * start runs it again. The lock and the settings are scoped to a transaction, so a pooler may use a different connection for each
+ * Applies the pending migrations in order, like `prisma migrate deploy`. Records them in `_prisma_migrations`, so that Prisma's
+ * CLI can apply later migrations. A failed migration is rolled back and recorded, and prevents this start. The next start runs
+ * it again. The lock and the settings are scoped to a transaction, so a pooler may use a different connection for each
  * transaction. On a read-only database, `migrate` only checks that no migration is pending.
  *
  * Prisma's CLI is not used: it downloads an engine, is not in the image, and cannot migrate the embedded database.
@@ -173,7 +173,7 @@ async function alone<T>(
       await connection.script('rollback');
       await sleep(RETRY_MS, undefined, { signal });
     }
-    // Even `if not exists` needs the right to create tables, which a role that does not own them may lack.
+    // Even `if not exists` needs the privilege to create tables. A role that does not own the tables may lack this privilege.
     const [found] = await connection.rows("select to_regclass('_prisma_migrations') is not null as yes");
     if (!found?.yes) await connection.script(LEDGER);
     const result = await work();

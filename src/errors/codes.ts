@@ -1,4 +1,4 @@
-/** The meaning of an error code. Texts are inline Markdown; the only markup in them is `code`. */
+/** The meaning of an error code. The strings are inline Markdown. Their only markup is code spans in backticks. */
 export interface ErrorEntry {
   /** The HTTP status. */
   readonly status: number;

@@ -16,7 +16,7 @@ export class FeedNotifier {
 
   constructor(private readonly numbering: EventNumbering) {}
 
-  /** Calls the listener each time when there may be more events. @returns a function that removes the listener. */
+  /** Calls the listener whenever there may be new events. @returns a function that removes the listener. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener);
     this.polling ??= setInterval(() => void this.look(), POLL_MS).unref();

@@ -32,7 +32,7 @@ export function createFeed(domains: readonly Domain[], { numbering, notifier }: 
           } fragment event on Event { id cursor at topic kind objectId requestId actor }`,
       },
     ],
-    tags: { events: { name: 'Events', description: 'The change feed: one event for each write of an object.' } },
+    tags: { events: { name: 'Events', description: 'The change feed: one event for each write to an object.' } },
     errors: FEED_ERRORS,
     idForms: [],
     tables: [],
@@ -40,7 +40,7 @@ export function createFeed(domains: readonly Domain[], { numbering, notifier }: 
   };
 }
 
-const DESCRIPTION = `The change feed, oldest first: one event for each write of an object. Without \`cursor\`, the list begins with the
+const DESCRIPTION = `The change feed, oldest first: one event for each write to an object. Without \`cursor\`, the list begins with the
 oldest event that is kept. With \`cursor=now\`, it begins at the end of the feed, and is empty. With \`cursor=now-20\`,
 it begins 20 events before the end (at most 100).
 

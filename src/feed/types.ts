@@ -7,7 +7,10 @@ import { EventKind, EventTopic } from '../graphql/event-enums';
 import { JsonSchema } from '../graphql/json-schema';
 import { DateTime, Id } from '../graphql/scalars';
 
-@ObjectType({ simpleResolvers: true, description: 'An event of the change feed: a write of an object.' })
+@ObjectType({
+  simpleResolvers: true,
+  description: 'An event in the change feed: one write to an object, or a lifted ban.',
+})
 export class Event {
   @Field(() => Id, { description: 'The id of the event. Ids are unique, but not in the order of the feed.' })
   id!: bigint;

@@ -22,7 +22,10 @@ const SCALARS: Readonly<Record<Column['kind'], readonly string[]>> = {
   other: [],
 };
 
-/** The scalars of the gateway. Other scalars may write any kind of column, but only graphql-js can run them. */
+/**
+ * The scalars whose JSON form PostgreSQL can produce. A custom scalar may serialize a column of any kind, but only graphql-js
+ * can serialize it.
+ */
 const KNOWN: ReadonlySet<string> = new Set(['ID', 'String', 'Int', 'Float', 'Boolean', 'DateTime']);
 
 type Field = GraphQLField<unknown, unknown>;

@@ -132,7 +132,8 @@ export function rewrite(
 
 /**
  * The queries that read the nested pages.
- * @returns `undefined` if no index provides a page's sort order. Resolvers then read the pages of all parents in one statement.
+ * @returns `undefined` if there is a page whose rows no index returns in order. Resolvers then read the pages of all parents in
+ * one statement.
  * @throws ProblemError `BAD_USER_INPUT` for invalid arguments.
  */
 export function nestedPages(

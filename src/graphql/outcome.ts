@@ -90,7 +90,10 @@ function errorSize({ message, path }: GraphQLError): number {
   return 300 + 2 * sizeOf(message) + sizeOf(path);
 }
 
-/** Reports the errors to the observer. @returns the response to a document that may not run, with the status of its first error. */
+/**
+ * Reports the errors to the observer.
+ * @returns the response to a rejected document. The HTTP status is the status of the first error.
+ */
 export function rejectDocument(faults: readonly GraphQLError[], operationRequest: OperationRequest): Outcome {
   const errors = faults.map((fault) => formatError(fault, operationRequest));
   return { status: Number(errors[0]?.extensions?.status), body: { errors } };

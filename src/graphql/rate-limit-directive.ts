@@ -18,8 +18,8 @@ import type { Context } from './context';
  */
 
 /**
- * The limiter of every `@rateLimit`. The first counted field charges the whole operation. All counted fields wait for this
- * charge, so none of them runs before the operation is charged.
+ * The limiter of every `@rateLimit`. Before the first counted field runs, the limiter charges the caller for all counted fields
+ * of the operation. The other counted fields wait for this charge.
  */
 class OperationLimiter {
   consume(meter: Meter, countedFields: number): Promise<LimitStatus> {

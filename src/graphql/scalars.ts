@@ -154,8 +154,8 @@ export const idFormsRule: ValidationRule = (context) => {
 };
 
 /**
- * Returns a schema with one scalar `ID`, which accepts all forms of identifiers, in place of {@link Id} and of the types of
- * the forms.
+ * Replaces {@link Id} and the `type` of each form with one scalar `ID`, which accepts all forms of identifiers. Returns the new
+ * schema.
  */
 export function withIdForms(schema: GraphQLSchema, forms: readonly IdForm[]): GraphQLSchema {
   // `Id` has another name, since `mapSchema` maps no types that are named like a built-in scalar.

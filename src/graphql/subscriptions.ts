@@ -183,7 +183,7 @@ class ResultsOfEvent<Result> {
   private readonly started = new Map<string, SharedResult<Result>>();
   /** Work that waits in its caller's queue, by caller and key. */
   private readonly waiting = new Map<string, SharedResult<Result>>();
-  /** By the visible rows, as JSON. */
+  /** The sessions and loaders, by the `Visibility` of the subscribers as JSON. */
   private readonly reads = new Map<string, SharedReads>();
 
   constructor(

@@ -85,8 +85,8 @@ const MAX_BATCH = 256;
  * disk: requests of callers that are already banned, and requests over the limit on look-ups of keys. Successful health checks
  * and metrics scrapes are logged at the level `debug`.
  *
- * Lines are written in batches, since a write of each line would be a noticeable part of a small request (bench/README.md). Lines
- * in a batch are lost only if the process is killed.
+ * Lines are written in batches. Writing each line separately would take a noticeable part of a small request's time
+ * (bench/README.md). Lines in a batch are lost only if the process is killed.
  */
 export class AccessLog extends LogController {
   private batch: AccessEntry[] = [];

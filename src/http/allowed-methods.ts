@@ -52,7 +52,7 @@ export class AllowedMethods {
     return metering ? { metering, isPublic, logName, check } : { check };
   }
 
-  /** Answers OPTIONS requests, including CORS preflights, also for paths that do not exist. */
+  /** Answers OPTIONS requests, including CORS preflights, even for paths that do not exist. */
   answerOptions(app: FastifyInstance): void {
     app.options(ANY_PATH, (request, reply) => {
       const path = this.find(request);

@@ -61,7 +61,10 @@ const READ_MS = 10;
  */
 export function answerParserErrors(options: ParserErrorOptions) {
   const { limits, requests, now } = options;
-  /** The sockets of answered requests, with the number of bytes that they may still receive. */
+  /**
+   * Sockets to which this function has sent an error response, with a limit for `socket.bytesRead`. Below the limit, further
+   * parser errors of the socket are ignored; above it, the next parser error destroys the socket.
+   */
   const answered = new WeakMap<Socket, number>();
   const meterOf = ({ remoteAddress }: Socket) =>
     options.isProxy(remoteAddress)

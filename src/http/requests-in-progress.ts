@@ -156,7 +156,10 @@ export class RequestsInProgress {
     return this.count > this.most || this.lag.ms > MAX_LAG_MS;
   }
 
-  /** Whether too many requests are unanswered, including those whose responses wait for earlier ones of their connections. */
+  /**
+   * Whether the process is overloaded, or more than twice `most` requests are unanswered. A pipelined request also counts while
+   * its response waits for earlier responses on the same connection.
+   */
   private get isCrowded(): boolean {
     return this.isOverloaded || this.slots.size > MANY_UNANSWERED * this.most;
   }

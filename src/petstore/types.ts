@@ -25,7 +25,7 @@ abstract class RowMetadata {
 
   @Field(() => String, {
     description:
-      'Changes with every write of the object. Pass it as `ifVersion` to make a change only if the object has not changed since you read it. It is opaque, and not the `ETag` of REST.',
+      'Changes with every write to the object. Pass it as `ifVersion` to make a change only if the object has not changed since you read it. It is opaque, and not the `ETag` of REST.',
   })
   version?: string;
 }

@@ -59,7 +59,7 @@ export interface RestRoute {
 
 /** The items that are added to a list later. */
 export interface Additions {
-  /** Calls the listener each time when there may be new items. @returns a function that removes the listener. */
+  /** Calls the listener whenever there may be new items. @returns a function that removes the listener. */
   listen(listener: () => void): () => void;
 }
 

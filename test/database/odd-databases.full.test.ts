@@ -84,7 +84,7 @@ onOwnServer('on a server that asks for a password,', () => {
   test('the password may come from PGPASSWORD, without an encoding', async () => {
     process.env.PGPASSWORD = 'a/b?c#d%e';
     const opened = openDatabase({ url: url('shop'), directory: '' });
-    // The password is right: the role only lacks the right to create tables.
+    // The password is correct: the role only lacks the privilege to create tables.
     await expect(opened).rejects.toThrow(/permission denied|Grant the role/);
   });
 });

@@ -48,7 +48,7 @@ onOwnServer('the role of DATABASE_URL', () => {
       /: permission denied for database "empty"\. /,
     ],
     [
-      'the right to create the extension',
+      'the privilege to create the extension',
       ['grant create on schema public to shop'],
       /: Migration \S+ failed: permission denied to create extension "pg_trgm"\. /,
     ],
@@ -121,7 +121,7 @@ onOwnServer('the role of DATABASE_URL', () => {
     });
   });
 
-  describe('that owns no table, but has the documented rights,', () => {
+  describe('that owns no table, but has the documented privileges,', () => {
     let gateway: Gateway;
     beforeAll(async () => {
       await (await openDatabase({ url: server.url, directory: '' })).close();
@@ -137,7 +137,7 @@ onOwnServer('the role of DATABASE_URL', () => {
       expect(await fault(gateway)).toBeUndefined();
     });
 
-    test.each<[right: string, fails: readonly string[], works: readonly string[]]>([
+    test.each<[privilege: string, fails: readonly string[], works: readonly string[]]>([
       ['select on pets', [READ, UPDATE], []],
       ['insert on pets', [CREATE], [READ, UPDATE, ORDER]],
       ['update on pets', [UPDATE], [READ]],
@@ -145,22 +145,22 @@ onOwnServer('the role of DATABASE_URL', () => {
       ['insert on events', [CREATE, UPDATE, ORDER], [READ]],
       ['usage on sequence pets_id_seq', [CREATE], [READ, UPDATE, ORDER]],
       ['usage on schema public', [READ, CREATE, UPDATE, ORDER], []],
-    ])('gets 503 while it lacks %s, is not ready, and works again after a grant', async (right, fails, works) => {
-      const isSchema = right.endsWith('schema public');
-      await server.query(`revoke ${right} from ${isSchema ? 'public' : 'shop'}`);
+    ])('gets 503 while it lacks %s, is not ready, and works again after a grant', async (privilege, fails, works) => {
+      const isSchema = privilege.endsWith('schema public');
+      await server.query(`revoke ${privilege} from ${isSchema ? 'public' : 'shop'}`);
       try {
         for (const on of fails) expect([on, await statusOf(gateway, on)]).toEqual([on, 503]);
         for (const on of works) expect([on, await statusOf(gateway, on)]).toEqual([on, 200]);
         await until(async () => (await fault(gateway)) !== undefined);
         expect(await fault(gateway)).toMatch(/^Not ready: the database rejects statements \(SQLSTATE 42(501|P01)\)\.$/);
       } finally {
-        await server.query(`grant ${right} to ${isSchema ? 'public' : 'shop'}`);
+        await server.query(`grant ${privilege} to ${isSchema ? 'public' : 'shop'}`);
       }
       await until(async () => (await fault(gateway)) === undefined);
       for (const on of [READ, CREATE, UPDATE, ORDER]) expect([on, await statusOf(gateway, on)]).toEqual([on, 200]);
     });
 
-    test('may have its rights column by column, and is not ready while it lacks one of them', async () => {
+    test('may have its privileges column by column, and is not ready while it lacks one of them', async () => {
       const columns = ['name', 'id, status, category_id, created_at, updated_at'];
       await server.query('revoke select, insert, update on pets from shop');
       for (const each of columns)
@@ -168,16 +168,16 @@ onOwnServer('the role of DATABASE_URL', () => {
       try {
         await until(async () => (await fault(gateway)) === undefined);
         for (const on of [READ, CREATE, UPDATE, ORDER]) expect([on, await statusOf(gateway, on)]).toEqual([on, 200]);
-        for (const [right, fails] of [
+        for (const [privilege, fails] of [
           ['select', READ],
           ['insert', CREATE],
           ['update', 'mutation { updatePet(id: 1, input: { name: "Max" }) { name } }'],
         ] as const) {
-          await server.query(`revoke ${right} (name) on pets from shop`);
-          expect([right, await statusOf(gateway, fails)]).toEqual([right, 503]);
+          await server.query(`revoke ${privilege} (name) on pets from shop`);
+          expect([privilege, await statusOf(gateway, fails)]).toEqual([privilege, 503]);
           await until(async () => (await fault(gateway)) !== undefined);
           expect(await fault(gateway)).toBe('Not ready: the database rejects statements (SQLSTATE 42501).');
-          await server.query(`grant ${right} (name) on pets to shop`);
+          await server.query(`grant ${privilege} (name) on pets to shop`);
           await until(async () => (await fault(gateway)) === undefined);
         }
       } finally {

@@ -85,7 +85,7 @@ class BadgeFilter {
   ids?: bigint[] | null;
 }
 
-const BadgeSortField = enumOf('BadgeSortField', 'What badges can be sorted by.', { ID: 'By id.' });
+const BadgeSortField = enumOf('BadgeSortField', 'The fields by which badges can be sorted.', { ID: 'By id.' });
 const BadgePageArgs = pageArgsOf(BadgeFilter, orderByOf('BadgeSort', 'badges', BadgeSortField, 'ID'), 'badges');
 type BadgePageArgs = InstanceType<typeof BadgePageArgs>;
 const BadgeConnection = connectionOf(Badge, 'Badge', 'badges');

@@ -17,8 +17,9 @@ export interface RestAnswer {
 }
 
 /**
- * The deviations of a response from the OpenAPI document: an undeclared status, type, header or field, a value that
- * does not match its schema, a missing required header. Empty if the request matches no operation of the document.
+ * Returns how a response deviates from the OpenAPI document. Deviations are an undeclared status, type, header or field; a
+ * value that does not match its schema; and a missing required header. The array is empty if the request matches no operation
+ * of the document.
  */
 export function faultsOf(answer: RestAnswer): string[] {
   return perWorker('description', () => new Description()).faultsOf(answer);

@@ -1,7 +1,8 @@
 const LENGTH = 60;
 
 /**
- * Puts a title before a row of `test.each`: its first values, shortened, because `%s` and `%j` print long values in full.
+ * Adds a title as the first element of a row of `test.each`. The title is the row's first values, cut to 60 characters, because
+ * `%s` and `%j` print long values in full.
  * @param values the number of values in the title.
  */
 export function titled<Row extends readonly unknown[]>(row: Row, values = 1): [title: string, ...row: Row] {

@@ -62,7 +62,7 @@ describe('a row has the same times and version wherever it is read:', () => {
   });
 });
 
-describe('every write of a row', () => {
+describe('every write to a row', () => {
   const PET = 'mutation { it: updatePet(id: 1, input: { name: "Rexi" })';
   test.each<[string, (typeof NAMES)[number], string]>([
     ['an update', 'pet', PET],

@@ -82,7 +82,7 @@ class BoxFilter {
   ids?: bigint[] | null;
 }
 
-const BoxSortField = enumOf('BoxSortField', 'What boxes can be sorted by.', { ID: 'By id.' });
+const BoxSortField = enumOf('BoxSortField', 'The fields by which boxes can be sorted.', { ID: 'By id.' });
 const BoxPageArgs = pageArgsOf(BoxFilter, orderByOf('BoxSort', 'boxes', BoxSortField, 'ID'), 'boxes');
 type BoxPageArgs = InstanceType<typeof BoxPageArgs>;
 const BoxConnection = connectionOf(Box, 'Box', 'boxes');

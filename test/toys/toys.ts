@@ -143,7 +143,10 @@ class ToyFilter {
   name?: string | null;
 }
 
-const ToySortField = enumOf('ToySortField', 'What toys can be sorted by.', { ID: 'By id.', NAME: 'By name.' });
+const ToySortField = enumOf('ToySortField', 'The fields by which toys can be sorted.', {
+  ID: 'By id.',
+  NAME: 'By name.',
+});
 export const ToyPageArgs = pageArgsOf(ToyFilter, orderByOf('ToySort', 'toys', ToySortField, 'ID'), 'toys');
 export type ToyPageArgs = InstanceType<typeof ToyPageArgs>;
 export const ToyConnection = connectionOf(Toy, 'Toy', 'toys');

@@ -183,8 +183,8 @@ async function requireNoOwner(path: string, number: number, beatMs: number): Pro
 }
 
 /**
- * Watches a lock. A missed interval counts only if the file could be read after it: while a file server hangs, neither the
- * owner nor this process makes progress.
+ * Returns whether the owner renews its lock within `MISSED_BEATS` intervals. Also returns false if the lock is released. While
+ * a file server hangs, the synchronous `read` blocks, so no further intervals pass.
  */
 async function isRenewed(beat: string, beatMs: number): Promise<boolean> {
   const first = read(beat);

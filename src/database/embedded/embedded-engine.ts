@@ -122,8 +122,8 @@ export class EmbeddedEngine implements Engine {
     const leaveTransactions = await this.transactions.acquire(requester);
     const leave = await this.enter(requester, leaveTransactions);
     this.inFlight.pause();
-    // Statements that have already been let in, but not been sent, must go first. Behind BEGIN, they would run inside the
-    // transaction, and a rollback would undo them.
+    // Wait until the statements that have already acquired a slot are sent. If they were sent after BEGIN, they would run
+    // inside the transaction, and a rollback would undo them.
     while (this.freeSlots.length - this.inFlight.idle > 1) await undefined;
     return new EmbeddedTransaction(
       this.depart(leave),

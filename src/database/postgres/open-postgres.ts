@@ -69,8 +69,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': 'Correct the password in DATABASE_URL, or PGPASSWORD.',
   '28000': 'Correct the user in DATABASE_URL, or pg_hba.conf of the server.',
   '3D000': 'Create the database, or correct its name in DATABASE_URL.',
-  '42501': 'Grant the role of DATABASE_URL this right, or let DATABASE_URL name the owner of the database.',
-  '3F000': 'Grant the role of DATABASE_URL the rights USAGE and CREATE on a schema of its search_path.',
+  '42501': 'Grant the role of DATABASE_URL this privilege, or let DATABASE_URL name the owner of the database.',
+  '3F000': 'Grant the role of DATABASE_URL the privileges USAGE and CREATE on a schema of its search_path.',
   '54000': 'Its transaction ids are used up: run VACUUM in all databases of the server.',
   '53300': 'Raise max_connections of the server or the limit of the role, or lower DATABASE_POOL_SIZE.',
 };

@@ -44,8 +44,8 @@ export const TAKES_WRITES = "select current_setting('transaction_read_only') = '
 const COLUMN_NAMES = Object.values(COLUMNS).flatMap((table) => Object.values(table).map(({ sql }) => sql));
 
 /**
- * Fails if the server rejects the gateway's statements: with 54000 if its transaction ids are used up, with 42P01 or 42703 if
- * a table or column is missing, and with 42501 if the role lacks a right. A right may be granted column by column.
+ * Fails if the server rejects the gateway's statements: with 54000 if its transaction ids are used up, with 42P01 or 42703 if a
+ * table or column is missing, and with 42501 if the role lacks a privilege. Privileges may be granted column by column.
  */
 const REJECTS_NOTHING = `do $$ declare lacking text; begin
   perform pg_current_xact_id() where current_setting('transaction_read_only') = 'off';
@@ -64,9 +64,9 @@ const REJECTS_NOTHING = `do $$ declare lacking text; begin
       join pg_class sequence on sequence.oid = depend.objid
       where depend.classid = 'pg_class'::regclass
         and case sequence.relkind when 'S' then not has_sequence_privilege(sequence.oid, 'usage') end
-  ) rights (missing);
+  ) privileges (missing);
   if lacking is not null then
-    raise exception 'the role lacks the rights %', lacking using errcode = '42501';
+    raise exception 'the role lacks the privileges %', lacking using errcode = '42501';
   end if;
 end $$`;
 

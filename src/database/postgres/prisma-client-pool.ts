@@ -37,7 +37,7 @@ interface ModelTransaction {
 /**
  * An adapter for Prisma's models.
  * @param send runs a statement outside of Prisma's transactions.
- * @param begin begins a transaction of Prisma, for a write of several statements.
+ * @param begin begins a transaction of Prisma, for writes that need several statements.
  */
 export function adapterOn(send: ModelTransaction['send'], begin: () => Promise<ModelTransaction>) {
   const factory = new PrismaPg(poolOf(send));

@@ -23,8 +23,9 @@ interface SharedConnectionsOptions {
  * option). Each read still succeeds or fails alone. Reads of the same iteration of the event loop share one socket write. In a
  * process that serves thousands of small requests per second, the socket write is the most expensive part of a read.
  *
- * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool instead. A
- * PostgreSQL server cancels a slow read, such as a read of a locked table. That read fails, and the reads behind it run.
+ * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool instead.
+ * The PostgreSQL server cancels a slow read, such as a read of a locked table. That read fails, and the later reads of the
+ * connection run.
  *
  * The gateway does not cancel a read at its deadline, since a cancel request names the connection, not the read.
  */

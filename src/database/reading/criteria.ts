@@ -90,7 +90,7 @@ function isOfSigns(text: string): boolean {
   return !/[\p{L}\p{M}\p{N}]/u.test(text) && text.toLowerCase() === text.toUpperCase();
 }
 
-/** Whether the matching rows form intervals (contiguous ranges) of an index that has this order. */
+/** Whether the matching rows form contiguous ranges of an index that has this sort order. */
 export function areIntervals({ tests, limits }: Criteria, order: string): boolean {
   return !tests.length && limits.every((limit) => limit.order === order);
 }

@@ -9,7 +9,7 @@ import { type Column, columnOf, orderOf, type Table } from './table';
 export interface ReadSql {
   /** SQL that selects the rows in the order of the result. */
   readonly sql: string;
-  /** Whether it reads only a few rows through an index. Such a read may run on a shared connection. */
+  /** Whether the statement reads only a few rows through an index. Such a read may run on a shared connection. */
   readonly isShort: boolean;
   readonly isPlannedByValues: boolean;
   /** The statement for `sql`, if it already exists. */
@@ -104,9 +104,9 @@ class Order<Row> {
   /** Conditions that select the rows after the bound at which reading starts. */
   readonly starts: readonly string[];
   /**
-   * Conditions that select the rows before the bound at which reading ends. When intervals of an index are scanned, the
-   * outer query applies these conditions. PostgreSQL would not stop the scan at a bound of two columns, but read all rows
-   * with the same first column.
+   * Conditions that select the rows before the bound at which reading ends. When ranges of an index are scanned, the outer
+   * query applies these conditions. PostgreSQL would not stop the scan at a bound of two columns, but read all rows with the
+   * same first column.
    */
   readonly ends: readonly string[];
   private readonly suffix: '' | ' desc';
@@ -138,9 +138,9 @@ class Order<Row> {
 }
 
 /**
- * SQL that selects the first rows from intervals of an index that has the page's order. A filter with several values has one
- * interval for each value. Each interval is read up to the limit, and the results are merged. With the condition `in ($1,
- * $2)`, PostgreSQL would read and sort all matching rows.
+ * SQL that reads the first rows of one or more ranges of an index. The index has the page's sort order. A filter with several
+ * values has one range for each value. Each range is read up to the limit, and the results are merged. With the condition
+ * `in ($1, $2)`, PostgreSQL would read and sort all matching rows.
  *
  * The planner chooses this index only if `random_page_cost` is low. The gateway lowers it, except behind a pooler. With the
  * default of 4, the planner scans the whole table by id to find a page of rows with a rare status.

@@ -42,10 +42,10 @@ export interface Table<Row> {
   readonly joins?: string;
   readonly idField: string;
   /**
-   * The field with the owner of a row, if rows have owners: a nullable text. The reads of this module return only the rows that
-   * the caller may see (`Visibility`). Prisma's models return all rows. For the lists of a user's own rows, indexes begin with the
-   * owner. If many rows have owners, the lists of callers who own none need indexes with the condition that the owner is null. A
-   * relation to such a table is joined with `left`.
+   * The field with the owner of a row, if rows have owners: a nullable text. The functions in `reading/` return only the rows
+   * that the caller may see (`Visibility`). Prisma's models return all rows. For the lists of a user's own rows, indexes begin
+   * with the owner. If many rows have owners, the lists of callers who own none need indexes with the condition that the owner
+   * is null. A relation to such a table is joined with `left`.
    */
   readonly owner?: { readonly column: string };
   /** The columns by the name of their field. */

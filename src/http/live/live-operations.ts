@@ -23,7 +23,10 @@ interface LiveOptions {
   readonly maxPerCaller: number;
 }
 
-/** The API key of a live operation, and the address of the client that sent it, as a rate-limit subject. */
+/**
+ * The API key or token with which a live operation was started, and the client's IP address as the id of a rate-limit subject
+ * (`idOfAddress`).
+ */
 export interface Credential {
   readonly key: string;
   readonly address: string;

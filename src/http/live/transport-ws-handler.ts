@@ -161,7 +161,10 @@ export class ConnectionOperation {
   isOver = false;
   /** The deadline of a query or mutation, or of the start of a subscription. */
   readonly startDeadline: Deadline;
-  /** Counts the result as unsent until its message counts. Otherwise results that are ready together would exceed the limit. */
+  /**
+   * Counts the result towards the caller's limit on unread bytes until its message is queued. Without this, several results
+   * that become ready at the same time could pass the check together and exceed the limit.
+   */
   reserved: UnsentResponse | undefined;
   private subscription: RunningSubscription | undefined;
 

@@ -198,7 +198,7 @@ function insufficientStock({ petId, quantity }: Pick<Order, 'petId' | 'quantity'
 }
 
 /**
- * Inserts an order. If the pet's stock is tracked, takes the order's units from it.
+ * Inserts an order. If the pet's stock is tracked, subtracts the order's quantity from the stock.
  * @returns `undefined`, without changing anything, if the stock is too small.
  */
 async function insertOrder(

@@ -105,7 +105,9 @@ export class PetService {
   }
 }
 
-/** Adds the category of a pet, for the event of a deletion. Subscribers may get the event when the category is gone. */
+/**
+ * Adds the category to a pet's row, for deletion events. Subscribers may receive such an event after the category was deleted.
+ */
 export async function withCategory(session: Session, pet: PetRow): Promise<PetRow> {
   return { ...pet, category: (await selectByIds(session, CATEGORIES, [pet.categoryId])).get(pet.categoryId) };
 }

@@ -92,7 +92,7 @@ describe('a transaction', () => {
     expect(await ids()).toEqual(kept);
   });
 
-  test('does not contain a statement that was let in, but not sent yet, when it begins', async () => {
+  test('does not contain a statement that has acquired a slot, but was not sent yet, when it begins', async () => {
     const kept: number[] = [];
     for (let microtasks = 0; microtasks < 20; microtasks++) {
       const work = sessionOf('a').transaction(async (transaction) => {
