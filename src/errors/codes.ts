@@ -62,7 +62,7 @@ const TABLE = {
   UNAUTHENTICATED: {
     status: 401,
     why: 'A key or token is required, or the key or token in the request is not valid: for example, it is malformed, unknown, revoked or expired.',
-    fix: 'Send a valid key as `X-API-Key`, or a valid key or token as `Authorization: Bearer`. The message says why a token is rejected. It says why a key is rejected only if the secret of the key is right. Do not retry with the same key or token.',
+    fix: 'Send a valid key as `X-API-Key`, or a valid key or token as `Authorization: Bearer`. The message says why a token is rejected. It says why a key is rejected only if the secret of the key is correct. Do not retry with the same key or token.',
     message: 'The API key expired on 2026-11-30T00:00:00.000Z.',
   },
   FORBIDDEN: {
