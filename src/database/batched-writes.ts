@@ -96,7 +96,7 @@ export class BatchedWrites {
    * Writes a row.
    * @param onWritten called after the write, even if the caller has stopped waiting.
    * @returns the row as the statement returns it.
-   * @throws as {@link Session.write}; Error `53300` if too many rows wait.
+   * @throws the errors of {@link Session.write}; Error `53300` if too many rows wait.
    */
   write<Row>(
     requester: Requester,

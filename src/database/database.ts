@@ -9,13 +9,13 @@ export interface Statement {
   readonly text: string;
 }
 
-/** A statement that writes, and the statement that writes several of its rows together. */
+/** A statement that writes. Its `batch` writes several rows together. */
 export interface WriteStatement extends Statement {
   /**
-   * A statement that writes many rows, each as this statement would write one. Its parameters are arrays, with one value for
-   * each row. It returns the rows of this statement with their `ordinal`, a bigint: the position in the arrays, from 1. It may
-   * leave out rows, which this statement then writes. Outside of transactions, rows that are written at the same time are
-   * written by the batch.
+   * A statement that writes many rows, in the same way as this statement writes one row. Each parameter is an array with one
+   * value for each row. The result has the rows that this statement would return, each with its `ordinal`: a bigint, the
+   * position in the arrays, from 1. The batch may leave out rows; this statement then writes them. Outside of transactions, the
+   * batch is used for rows that are written at the same time.
    */
   readonly batch?: Statement;
   /** The changes that the statement records in the change feed. */
@@ -107,7 +107,8 @@ export interface Database {
    */
   serviceSession(limitMs?: number): Session;
   /**
-   * Whether the database accepts writes. It does not if it is a standby, for example. Rejects if it does not respond.
+   * Whether the database accepts writes. A standby, for example, does not. The promise rejects if the database does not
+   * respond.
    */
   canWrite(): Promise<boolean>;
   close(): Promise<void>;
@@ -132,7 +133,7 @@ export interface NewFeedEntry {
   readonly owner?: string | null;
 }
 
-/** An entry of the change feed: what is known once it is written to the table `events`. */
+/** An entry of the change feed: the values that are known once the entry is written to the table `events`. */
 export interface FeedEntry {
   readonly id: bigint;
   readonly at: Date;

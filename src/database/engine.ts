@@ -36,9 +36,9 @@ export interface Engine {
   readonly load: PoolLoad;
   /** See {@link Database.prisma}. */
   readonly prisma: Prisma.TransactionClient;
-  /** @throws as {@link Session.query} and {@link Session.write}. */
+  /** @throws the errors of {@link Session.query} and {@link Session.write}. */
   run<Row>(requester: Requester, statement: BoundStatement<Row>): Promise<Row[]>;
-  /** Runs a transaction once. @throws as {@link Session.transaction}. */
+  /** Runs a transaction once. @throws the errors of {@link Session.transaction}. */
   transact<T>(requester: Requester, run: (transaction: OpenTransaction) => Promise<T>, end: TransactionEnd): Promise<T>;
   /** See {@link Database.canWrite}. */
   canWrite(): Promise<boolean>;

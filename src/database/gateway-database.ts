@@ -180,7 +180,7 @@ class TransactionChanges implements TransactionEnd {
     private readonly database: GatewayDatabase,
   ) {}
 
-  /** @throws as {@link ChangeCheck}. */
+  /** @throws the errors of {@link ChangeCheck}. */
   check(change: CheckedChange): void {
     this.database.checkChange(change);
   }

@@ -45,9 +45,9 @@ const RECORD_FAILURE = `insert into _prisma_migrations (id, checksum, migration_
   values ($1, $2, $3, $4, now())`;
 
 /**
- * The migrations that have run. A migration of the gateway that fails is rolled back whole, so it does not count. Failures that
- * an earlier version recorded without `rolled_back_at` do not count either. A failure of Prisma's CLI counts, since the CLI may
- * have applied a part.
+ * The migrations that have run. A migration of the gateway that fails is rolled back completely, so it does not count. Failures
+ * that an earlier version recorded without `rolled_back_at` do not count either. A failure of Prisma's CLI counts, since the
+ * CLI may have applied a part.
  */
 const APPLIED = `select migration_name, checksum, finished_at is not null as is_finished from _prisma_migrations
   where rolled_back_at is null
@@ -75,7 +75,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 export interface MigrationOptions {
-  /** Ends the wait for the lock, and the start before its next migration. */
+  /** Ends the wait for the lock, or ends the start before its next migration. */
   readonly signal?: AbortSignal;
   /** Tells the operator what the start waits for, as one line. */
   report?(line: string): void;
@@ -150,8 +150,8 @@ async function pending(connection: MigrationConnection, migrations: Migration[])
 
 /**
  * Runs `work` in a transaction that holds the advisory lock. Creates the migrations table if needed. There is no time limit,
- * since a migration may take long, and other instances that start meanwhile wait for it. They do not wait inside the database
- * server, so that a killed start leaves no waiting statement there.
+ * since a migration may take long, and other instances that start meanwhile wait for it. The instances do not wait inside the
+ * database server, so that a killed start leaves no waiting statement there.
  */
 async function alone<T>(
   connection: MigrationConnection,

@@ -23,7 +23,8 @@ interface EventSql {
 
 /**
  * SQL that writes an event for each row of `from`. A statement that writes a single row contains it as a CTE. The `from` must
- * be the CTE that writes the rows, so that the ids are drawn under the locks of the rows: ids order the events of a row.
+ * be the CTE that writes the rows. The ids of events are then assigned while the rows are locked, so the ids of a row's events
+ * are in the order of its changes.
  */
 function insertEvents({ topic, kind, objectId, owner = 'null', requestId, actor, from }: EventSql): string {
   return `insert into events (topic, kind, object_id, owner, request_id, actor)
@@ -35,7 +36,7 @@ function authorOf({ requestId, actor }: Requester): [requestId: string | null, a
   return [requestId ?? null, actor ?? null];
 }
 
-// The ids are drawn after the rows are sorted.
+// The ids are assigned after the rows are sorted.
 const EVENTS = statement(
   insertEvents({
     topic: 'topic',
@@ -80,7 +81,7 @@ export interface RecordedWriteSql {
   /** The number of parameters of the SQL. */
   readonly parameters: number;
   readonly events: readonly EventOfRow[];
-  /** What a statement needs that inserts several such rows. Without it, each row is inserted by a statement of its own. */
+  /** The parts of a statement that inserts several such rows. If absent, each row is inserted by a separate statement. */
   readonly batch?: BatchSql;
 }
 
@@ -117,7 +118,7 @@ export class RecordedWrite<Row extends object> {
   /**
    * Runs the statement, and publishes its changes.
    * @returns the row; `undefined` if the INSERT selects no row.
-   * @throws as {@link Session.write}.
+   * @throws the errors of {@link Session.write}.
    */
   async run(session: Session, values: readonly unknown[]): Promise<Row | undefined> {
     const [requestId, actor] = authorOf(session.requester);
@@ -167,7 +168,7 @@ function batchOf({ table, columns, reference }: BatchSql, returned: readonly str
   from unnest(${arrays.join(', ')}) with ordinality as item(${given.map(([name]) => name).join(', ')}, ordinal)
   join referenced on referenced.id = item.${reference.column})`,
     `written as (insert into ${table} (id, ${names}) select id, ${names} from given returning ${returned.join(', ')})`,
-    // A new row has no earlier event, so the ids of its events need not be drawn under its lock.
+    // A new row has no earlier event, so the ids of its events may be assigned before the row is locked.
     ...events.map((event, i) => eventCte({ ...event, from: 'given' }, i, author)),
   ];
   const joins = events.map((_, i) => ` join event${i} on event${i}.object_id = given.id::text`);

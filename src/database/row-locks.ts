@@ -15,7 +15,7 @@ interface RowLock<Row> {
 }
 
 /**
- * A lock does not find rows that the session does not see.
+ * Declares a lock on rows of a table. The lock does not find rows that the session does not see.
  * @param strength the mode of the row locks (PostgreSQL documentation, 13.3.2).
  * @param columns the columns to read, in addition to the computed fields; by default the columns of the table.
  */

@@ -22,9 +22,9 @@ function limitsOfProcess(): string {
 }
 
 /**
- * Adds what to do to the message of an error about virtual memory. Node.js reserves several gigabytes of it for each module of
- * WebAssembly, such as the one in its `fetch`, but uses little of it.
- * @returns `undefined` if the error is another.
+ * Adds a remedy to the message of an error about virtual memory. For each WebAssembly module, such as the module in `fetch`,
+ * Node.js reserves several gigabytes of virtual memory, but uses little of it.
+ * @returns `undefined` for other errors.
  */
 export function explainVirtualMemory(message: string): string | undefined {
   if (!/WebAssembly.*memory/i.test(message)) return undefined;

@@ -11,7 +11,9 @@ export type Visibility =
 export const ALL_ROWS: Visibility = { kind: 'all' };
 export const UNOWNED_ROWS: Visibility = { kind: 'unowned' };
 
-/** Stands for the parameter with the owner. SQL that is cached contains it, since the parameter has no fixed number. */
+/**
+ * A placeholder for the parameter with the owner. Cached SQL contains the placeholder, since the parameter has no fixed number.
+ */
 export const OWNER = '$owner';
 
 /** The SQL condition of the visible rows of a table; `undefined` if all rows are visible. The same rule as {@link isVisible}. */

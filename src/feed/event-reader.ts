@@ -69,7 +69,7 @@ export class EventReader {
    * Reads the events that follow a place.
    * @param isUpToDate whether the page has all changes whose responses were sent before the call. Otherwise, events that have no
    * positions yet are missing.
-   * @throws as {@link Session.query}.
+   * @throws the errors of {@link Session.query}.
    */
   async read(session: Session, query: EventQuery, isUpToDate: boolean): Promise<EventPage | Expired> {
     let rows = await select(session, query);

@@ -126,7 +126,7 @@ export class OperationQueue {
   /**
    * Waits until a document may be parsed and validated. Both block the event loop, so documents wait in a queue.
    * @param isKnown whether another request has read the document meanwhile.
-   * @throws as {@link enterCounted}.
+   * @throws the errors of {@link enterCounted}.
    */
   enterDocument(requester: Requester, isKnown: () => boolean): Release | Promise<Release> {
     return this.enterBounded('document', requester, 0, undefined, isKnown);

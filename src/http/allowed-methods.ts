@@ -35,8 +35,8 @@ export class AllowedMethods {
   }
 
   /**
-   * The config in place of a route's, for a request without a route; `undefined` if its path has no routes. Its `check`
-   * rejects the request.
+   * Returns the config for a request whose path has routes, but none for its method. The `check` of this config rejects the
+   * request. Returns `undefined` if the path has no routes.
    */
   configFor(request: FastifyRequest): FastifyContextConfig | undefined {
     const path = this.find(request);
@@ -47,8 +47,8 @@ export class AllowedMethods {
       reply.header('allow', allow);
       throw new ProblemError('METHOD_NOT_ALLOWED', `${method} is not allowed on this path. Allowed: ${allow}.`);
     };
-    // Only routes without operations have a `metering`. Such a request must not be logged under the name of an operation that it
-    // does not run.
+    // Only routes without operations have a `metering`. On all other paths, the request gets no `logName`: it must not be
+    // logged under the name of an operation that it does not run.
     return metering ? { metering, isPublic, logName, check } : { check };
   }
 

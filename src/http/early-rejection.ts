@@ -32,8 +32,8 @@ export function rejectEarly(requests: RequestsInProgress, limits: Limiter): onRe
 }
 
 /**
- * Whether the request is rejected if its caller is banned. Pages, health checks and preflights are not. Routes with `metering`
- * check bans when the response is charged.
+ * Whether a ban of the caller rejects the request at this stage. Pages, health checks and preflights are not rejected. Routes
+ * with `metering` check bans when the response is charged.
  */
 function isSubjectToBans(request: FastifyRequest): boolean {
   const { route, keyProblem, isOverloaded, method } = request;
@@ -53,7 +53,7 @@ function sendBan(request: FastifyRequest, reply: FastifyReply, ban: LimitStatus,
  * Health checks, metrics and OPTIONS are not rejected because of load: a browser reports a rejected preflight only as a
  * network error.
  * @throws the error if a request is rejected early. The reasons are: no `Host` header or several (400), too many unknown keys
- * from its address (429), overload (503), too many requests of the caller in progress (429), a wrong key (401), or a
+ * from the client's address (429), overload (503), too many requests of the caller in progress (429), a wrong key (401), or a
  * rejection by the route (401, 403, 405, 406).
  */
 function countAndCheck(request: FastifyRequest, reply: FastifyReply, requests: RequestsInProgress): void {

@@ -22,7 +22,7 @@ export class KeyRejection {
 
 /** Where a key or token came from. */
 export interface KeySource {
-  /** The client's address as a rate-limit subject. Keys that this instance does not know are looked up on its behalf. */
+  /** The client's address as a rate-limit subject. Look-ups of keys that this instance does not know count for this address. */
   readonly address: string;
   /** Ends when the client no longer waits for the look-up. */
   readonly deadline: Deadline;
@@ -55,7 +55,7 @@ export interface Identification {
    * @param address the client's address as a rate-limit subject: an IPv4 address, or an IPv6 /64 network.
    */
   anonymousCaller(address: string): Caller;
-  /** Called for a request whose trusted proxy sent no readable client address. @param address what it sent instead. */
+  /** Called for a request whose trusted proxy sent no readable client address. @param address what the proxy sent instead. */
   onUnreadableAddress(address: string): void;
 }
 
@@ -137,8 +137,8 @@ export function identifyCallers(options: Identification): onRequestHookHandler {
 }
 
 /**
- * Charges a key or token that is not accepted, wherever it was sent. By default it is charged to its address, so that guessing
- * uses up the quota of the address.
+ * Charges a request with a key or token that is not accepted, on every interface. By default, the client's address is charged,
+ * so that guessing keys uses up the quota of the address.
  * @param meter the meter to charge.
  * @returns the error for the response.
  */

@@ -40,8 +40,8 @@ function textOf(request: FastifyRequest, bytes: Buffer): string {
 }
 
 /**
- * Matches numbers that `JSON.parse` may round (16 or more digits). Also matches numbers in object members whose notation
- * `JSON.parse` loses (fractions, exponents).
+ * Matches numbers that `JSON.parse` may round (16 or more digits). Also matches numbers in object members that have a fraction
+ * or an exponent, since `JSON.parse` loses their notation.
  */
 const DELICATE = /[0-9]{16}|"\s*:\s*-?[0-9]+[.eE]/;
 

@@ -33,7 +33,7 @@ export class LogOutput {
   private chunk: Buffer = NOTHING;
   /** Number of bytes in `lines` and `chunk`. */
   private waiting = 0;
-  /** Whether only the first part of a line is written. */
+  /** Whether the last line has been written only in part. */
   private isInLine = false;
   /** Whether a write is in progress in the thread pool. */
   private isWriting = false;
@@ -148,7 +148,10 @@ export class LogOutput {
     return false;
   }
 
-  /** Drops all lines, except the rest of a line whose first part is written: the next line must begin on a line of its own. */
+  /**
+   * Drops all lines, except the rest of a line that has been written in part. Otherwise the next log line would not begin on a
+   * new line.
+   */
   private dropWaiting(reason: string): void {
     const rest = this.isInLine ? this.chunk.subarray(0, this.chunk.indexOf(NEWLINE) + 1) : NOTHING;
     const dropped = this.chunk.subarray(rest.length).filter((byte) => byte === NEWLINE).length + this.lines.length;

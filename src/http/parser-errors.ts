@@ -44,8 +44,9 @@ const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
 };
 
 /**
- * How long the rest of a rejected request is read and discarded after its last bytes, in milliseconds. If the server closed the
- * connection while the client still sends, the kernel would reset it, and the client could lose the response.
+ * The connection of a rejected request is closed after this time without new bytes, in milliseconds. Until then, the rest of
+ * the request is read and discarded. If the server closed the connection while the client is still sending, the kernel would
+ * reset the connection, and the client could lose the response.
  */
 const LINGER_MS = 2_000;
 /** Maximum number of these intervals for one request. */

@@ -11,7 +11,10 @@ import { type UnsentResponse, UnsentResponses } from './unsent-responses';
  */
 const CALLER_FRACTION = 1 / 4;
 const MIN_PER_CALLER = 16;
-/** The other slots are reserved for callers with fewer than `MIN_PER_CALLER` requests in progress. */
+/**
+ * The fraction of the slots that all callers may use. The other slots are reserved for callers with fewer than `MIN_PER_CALLER`
+ * requests in progress.
+ */
 const UNRESERVED = 3 / 4;
 /** `Retry-After` in seconds for a caller at its limit. */
 const RETRY_AFTER = 1;
@@ -23,23 +26,29 @@ const MAX_SWEEP_MS = 250;
 const GRACE_MS = 1_000;
 
 /**
- * Maximum number of requests of a connection in one iteration of the event loop. The connection closes after the response to the
- * last of them. Without this limit, packets full of pipelined requests could block the event loop and fill the memory, since Node
- * emits all requests of a packet before other code runs, even if each is answered at once.
+ * Maximum number of requests of a connection in one iteration of the event loop. The connection closes after the response to
+ * the last of these requests. Without this limit, packets full of pipelined requests could block the event loop and fill the
+ * memory. Node emits all requests of a packet before other code runs, even if each request is answered at once.
  */
 const MAX_ARRIVED = 32;
 /** After this number of requests in one iteration of the event loop, a connection is read again in the next iteration. */
 const MAX_READ = 2;
-/** While this number of requests is unanswered, or responses fill its buffer, a connection is not read. */
+/** A connection is not read while this number of its requests is unanswered, or while responses fill its write buffer. */
 const MAX_UNANSWERED = 32;
-/** These limits during overload, and while many requests are unanswered: each takes some kilobytes until it is answered. */
+/**
+ * Lower values of `MAX_ARRIVED` and `MAX_UNANSWERED`. They apply during overload, and while many requests are unanswered, since
+ * each unanswered request takes some kilobytes.
+ */
 const CROWDED = { arrived: 4, unanswered: 2 };
-/** More unanswered requests than this are many, as a multiple of the maximum number of requests in progress. */
+/**
+ * With more unanswered requests than this, the limits in `CROWDED` apply. A multiple of the maximum number of requests in
+ * progress.
+ */
 const MANY_UNANSWERED = 2;
 
-/** After this number of consecutive rejections, further ones on the same connection are delayed. */
+/** After this number of consecutive rejections, further rejections on the same connection are delayed. */
 const UNPACED_REJECTIONS = 20;
-/** Each further rejection is delayed by this many milliseconds more than the one before, up to `MAX_PACE_MS`. */
+/** Each further rejection is delayed by this many milliseconds more than the previous rejection, up to `MAX_PACE_MS`. */
 const PACE_MS = 10;
 const MAX_PACE_MS = 1_000;
 /** After this number of consecutive rejections, the connection is closed. */
@@ -56,7 +65,7 @@ interface SocketState {
   isClosing: boolean;
   /** The number of consecutive responses with the status 429. */
   rejections: number;
-  /** The time of the latest of them, which may be in the future, in `performance.now()` time. */
+  /** The time at which the latest of these responses is sent, in `performance.now()` time. It may be in the future. */
   rejectedAt: number;
   /** The latest request; `undefined` once its response is sent and its body has arrived. */
   latest: FastifyRequest | undefined;
@@ -73,7 +82,7 @@ interface Arriving {
   readonly raw: FastifyRequest['raw'];
   /** When the connection is closed at the latest, in `performance.now()` time. */
   readonly until: number;
-  /** The number of bytes on the connection at which it is closed. */
+  /** The connection is closed when it has received this number of bytes. */
   readonly mostBytes: number;
 }
 
@@ -133,7 +142,10 @@ export class RequestsInProgress {
   private arrivedOn: KnownSocket[] = [];
   private readonly slots = new Set<Slot>();
   private readonly arriving = new Set<Arriving>();
-  /** The number of counted requests and operations by caller. Those of an end user count for its address too. */
+  /**
+   * The number of counted requests and operations by caller. Requests and operations of an end user also count for the client's
+   * address.
+   */
   private readonly assigned = new HeldByCaller();
   private readonly mostPerCaller: number;
   private readonly tooMany: ProblemError;
@@ -190,8 +202,8 @@ export class RequestsInProgress {
 
   /**
    * Takes a slot for a request, and starts its deadline.
-   * @returns `false` if the request gets no response, since too many have arrived at once: its connection closes, at once if it
-   * is crowded.
+   * @returns `false` if the request gets no response, since too many requests have arrived at once on its connection. The
+   * connection then closes: at once if `isCrowded`, otherwise after the last response.
    */
   start(request: FastifyRequest, reply: FastifyReply): boolean {
     const socket: KnownSocket = request.raw.socket;
@@ -211,7 +223,7 @@ export class RequestsInProgress {
       return false;
     }
     if (state.isClosing) {
-      // The client sends it again on another connection (RFC 9112, section 9.3.2).
+      // The client sends the request again on another connection (RFC 9112, section 9.3.2).
       this.stopCounting(request.slot);
       return false;
     }
@@ -230,8 +242,8 @@ export class RequestsInProgress {
 
   /**
    * Counts a request or operation towards the limit of its caller. Called once the caller is known.
-   * @returns the error if the request or operation is rejected: because of overload, this limit or unread responses. It is then
-   * no longer counted.
+   * @returns the error if the request or operation is rejected because of overload, this limit or unread responses. A rejected
+   * request or operation is no longer counted.
    */
   countForCaller(slot: Slot, caller: Holder, isOverloaded: boolean): ProblemError | undefined {
     // The client disconnected during the look-up of the caller.
@@ -301,9 +313,9 @@ export class RequestsInProgress {
   }
 
   /**
-   * Reads a paused connection again, unless a limit is still reached. Called again when an iteration begins and when a response
-   * is sent. Until its client reads, a connection with an unread response takes no further requests, and is not closed either:
-   * its client would connect again, and its caller could have further responses made.
+   * Resumes reading a paused connection, unless a limit is still reached. Called when an iteration begins, and when a response
+   * is sent. While a response is unread, the connection takes no further requests. It is not closed either, since the client
+   * could connect again and cause further responses.
    */
   private resume(socket: Socket, state: SocketState): void {
     if (!state.isPaused || this.isFull(socket, state)) return;
@@ -317,7 +329,7 @@ export class RequestsInProgress {
   }
 
   /**
-   * Paces the rejections of a connection: after {@link UNPACED_REJECTIONS}, each is sent later after the one before.
+   * Paces the rejections of a connection: after {@link UNPACED_REJECTIONS}, the delay grows with each rejection.
    * @returns how long to wait before the response is sent, in milliseconds; `Infinity` if the connection is to be closed.
    */
   paceRejection(socket: KnownSocket): number {
@@ -332,7 +344,7 @@ export class RequestsInProgress {
     return state.rejectedAt - now;
   }
 
-  /** Ends the pacing of a connection, since a response is not a rejection. */
+  /** Ends the pacing of a connection. Called for a response that is not a rejection. */
   unpace(socket: KnownSocket): void {
     const state = socket[STATE];
     if (state) state.rejections = 0;
@@ -419,7 +431,7 @@ export class RequestsInProgress {
     return state;
   }
 
-  /** Bounds the rest of a body, which Node reads and discards after the response. @param ms the age of the request. */
+  /** Limits the rest of a body, which Node reads and discards after the response. @param ms the age of the request. */
   private discard(raw: FastifyRequest['raw'], ms: number): void {
     const until = performance.now() + Math.max(0, this.limitMs - ms) + GRACE_MS;
     this.arriving.add({ raw, until, mostBytes: raw.socket.bytesRead + MAX_DISCARDED });

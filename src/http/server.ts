@@ -125,10 +125,10 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
     ['handler', 'route', { install: routes }],
     // Answers errors of all stages above, and unknown paths (404), in the error format of the called interface.
     ['error', 'error', { install: (app) => answerErrors(app, portal.missing, errorLog) }],
-    // Replaces a response, except of a mutation, if its caller does not read its responses: 429, or 503 if the service is short
-    // of memory.
+    // Replaces the response of a caller that does not read its responses: by 429, or by 503 if the service is short of memory.
+    // Responses of mutations are not replaced.
     ['onSend', 'unsent responses', rejectUnsentResponses(requests)],
-    // Charges requests that no operation has charged. A caller with no quota left gets 429 in place of the response.
+    // Charges requests that no operation has charged. A caller with no quota left gets 429 instead of the response.
     ['onSend', 'charge', chargeRequests],
     // Adds the rate-limit headers, `Retry-After`, and a link to the description of the error.
     ['onSend', 'headers', addHeaders(options)],

@@ -20,7 +20,7 @@ export function openNonBlocking(fd: 1 | 2): number {
   }
 }
 
-// Opened at the start, so that Node.js itself cannot block on its warnings either.
+// Opened when this module is loaded, so that Node.js itself cannot block on its warnings either.
 const standardError = openNonBlocking(2);
 
 /** Writes a line to standard error. If that is impossible, the line is lost: nothing else can report it. */

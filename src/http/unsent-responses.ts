@@ -7,9 +7,9 @@ import { readSendQueues, sendQueueKey } from './kernel-send-queues';
 const MIB = 1024 * 1024;
 /** Maximum number of unsent bytes of one caller. */
 const MAX_PER_CALLER = 16 * MIB;
-/** While more bytes are unsent in total, callers with more than `FEW` unsent bytes get 503. */
+/** While more than this number of bytes are unsent in total, callers with more than `FEW` unsent bytes get 503. */
 const MAX_BEFORE_SHEDDING = 64 * MIB;
-/** While more bytes are unsent in total, the connections that have stalled longest are closed. */
+/** While more than this number of bytes are unsent in total, the connections that have stalled longest are closed. */
 const MAX_TOTAL = 128 * MIB;
 /** A caller that reads its responses may have this many unsent bytes, since its latest responses are still on their way. */
 const FEW = 64 * 1024;
@@ -20,7 +20,9 @@ const HEAD = 1024;
 const MAX_STALLED_MS = 60_000;
 /** Interval between checks of connections that make no progress. */
 const CHECK_MS = 5_000;
-/** The number of bytes that count for a connection that is closed for too many requests, and how long they count, in ms. */
+/**
+ * The bytes that count after a connection was closed because of too many requests, and how long they count, in milliseconds.
+ */
 const PER_CLOSED = MIB;
 const COUNTED_MS = 10_000;
 
@@ -38,7 +40,7 @@ export class UnsentResponses {
   /** The connections with unsent responses. */
   private readonly busy = new Set<Connection>();
 
-  /** @param countedMs how long the bytes of a connection count that is closed for too many requests. */
+  /** @param countedMs how long the bytes of a connection still count after it was closed because of too many requests. */
   constructor(private readonly countedMs = COUNTED_MS) {}
 
   /**
@@ -71,7 +73,8 @@ export class UnsentResponses {
 
   /** Closes connections that make no progress, until the server closes. */
   watch(app: FastifyInstance): void {
-    // Node would close a slow reader too: it does not see the progress of bytes that the kernel has accepted.
+    // Without this listener, Node would also close slow readers: Node does not see the progress of bytes that the kernel has
+    // accepted.
     app.server.on('timeout', (socket: Socket) => {
       if (!this.connections.get(socket)?.responses.size) socket.destroy();
     });
@@ -117,9 +120,9 @@ export class UnsentResponses {
   }
 
   /**
-   * Closes a connection on which too many requests have arrived. Its unsent bytes, and `PER_CLOSED` for the responses that were
-   * about to be made, count towards the limit of their caller for some time more. Otherwise the client could connect again, and
-   * have as many responses made that it does not read.
+   * Closes a connection on which too many requests have arrived. The connection's unsent bytes, and `PER_CLOSED` for responses
+   * that were about to be made, then count towards the limit of the caller for some time. Otherwise the client could connect
+   * again, and cause as many further responses without reading them.
    */
   closeFlooded(socket: Socket, caller: Holder | undefined): void {
     const bytes = PER_CLOSED + (this.connections.get(socket)?.bytes ?? 0);
@@ -154,7 +157,7 @@ export class UnsentResponse {
     return this.all.rejectionOf(this.caller);
   }
 
-  /** Changes the number of unsent bytes of the body. Fewer bytes are progress. */
+  /** Changes the number of unsent bytes of the body. A lower number counts as progress. */
   resize(bytes: number, head = bytes > 0 ? HEAD : 0): void {
     const before = this.bytes;
     this.change(head + bytes);
@@ -167,7 +170,10 @@ export class UnsentResponse {
     this.all.remove(this, this.connection);
   }
 
-  /** Called when nothing of the response will be sent, or when it is counted elsewhere. This is no progress. */
+  /**
+   * Called when nothing of the response will be sent, or when the response is counted elsewhere. This does not count as
+   * progress.
+   */
   cancel(): void {
     this.change(0);
     this.all.remove(this, this.connection);

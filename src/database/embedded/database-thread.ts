@@ -63,7 +63,7 @@ export class DatabaseThread {
     });
   }
 
-  /** Closes the database after the statements that were sent. */
+  /** Closes the database after all statements that were sent have ended. */
   async close(): Promise<void> {
     this.isClosing = true;
     const ended = new Promise((resolve) => this.worker.once('exit', resolve));

@@ -29,7 +29,9 @@ const REMOVE = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 };
 
 /** The interval at which the owner renews its lock, in milliseconds. */
 const BEAT_MS = 2_000;
-/** A lock whose owner cannot be seen is taken over after this many intervals without a renewal. */
+/**
+ * If it is not visible whether the owner of a lock runs, the lock is taken over after this many intervals without a renewal.
+ */
 const MISSED_BEATS = 10;
 const GONE = ['ENOENT', 'ENOTDIR', 'ESTALE'];
 /** Errors of creating or renaming a draft that another process has deleted, or whose new name is taken. */
@@ -62,14 +64,14 @@ interface Draft {
  *
  * The lock is a numbered directory, such as `lock.7`. The directory with the highest number is the current lock. A process
  * prepares a lock under another name, and renames it to the next number. The rename fails if that number exists, since a
- * directory cannot replace one that has files. So only one process succeeds, and other processes never see an incomplete
- * lock. Numbers are never reused: the current lock stays when it is released. A process that has read an outdated list of
- * locks takes a number that is not the highest. The process then deletes its lock, and tries again.
+ * directory cannot replace a directory that has files. So only one process succeeds, and other processes never see an
+ * incomplete lock. Numbers are never reused: the current lock stays when it is released. A process that has read an outdated
+ * list of locks takes a number that is not the highest. The process then deletes its lock, and tries again.
  *
- * A lock contains a Unix socket, a file `beat.…` that the owner renews every two seconds, and a file that names the owner.
- * The socket accepts connections as long as the owner exists, even if the owner is stopped. It works in all containers of
- * one kernel. If the socket refuses a connection and the disk is local, the owner has ended. Otherwise the owner may run on
- * another host. Then the lock is taken over if the owner does not renew it in time. No clocks are compared.
+ * A lock contains a Unix socket, a file `beat.…` that the owner renews every two seconds, and a file that names the owner. The
+ * socket accepts connections as long as the owner exists, even if the owner is stopped. It works in all containers of one
+ * kernel. If the socket refuses a connection and the disk is local, the owner has ended. Otherwise the owner may run on another
+ * host. In this case, the lock is taken over if the owner does not renew it in time. No clocks are compared.
  *
  * Taking over a lock deletes its file `beat.…`. The owner looks for this file before each write, because it may have been
  * paused. Without the file, the owner exits ({@link exitWithoutLock}).

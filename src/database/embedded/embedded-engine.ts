@@ -22,14 +22,15 @@ const UPKEEP_MS = 600_000;
 
 declare module 'pg' {
   interface Connection {
-    /** The texts of prepared statements, by name. node-postgres never removes any. */
+    /** The texts of prepared statements, by name. node-postgres never removes an entry. */
     readonly parsedStatements: Record<string, string>;
   }
 }
 
 /**
- * Runs everything in the only session of PGlite, over one connection. Statements outside of transactions are sent at once,
- * and run in this order. A transaction has the session alone, from its BEGIN until its COMMIT or ROLLBACK is sent.
+ * Runs everything in the only session of PGlite, over one connection. Statements outside of transactions are sent at once, and
+ * run in the order in which they were sent. From the BEGIN of a transaction until its COMMIT or ROLLBACK is sent, only the
+ * transaction uses the session.
  */
 export class EmbeddedEngine implements Engine {
   readonly prisma: PrismaClient;

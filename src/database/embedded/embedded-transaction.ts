@@ -24,7 +24,7 @@ export interface Flight {
   land(): void;
 }
 
-/** A transaction, which has the session alone. */
+/** A transaction. While it is open, no other statement uses the session. */
 export class EmbeddedTransaction implements OpenTransaction {
   private isCommitting = false;
   private isOver = false;
@@ -95,7 +95,7 @@ export class EmbeddedTransaction implements OpenTransaction {
       await this.rollBack();
       throw error;
     } finally {
-      // Not before `run` has ended: it might otherwise send its next statement in the transaction of another caller.
+      // Only after `run` has ended. Otherwise `run` might send its next statement in the transaction of another caller.
       if (this.prismaClient) this.prismaClients.putBack(this.prismaClient);
     }
   }

@@ -17,8 +17,8 @@ export function mark(slot: number, isShort: boolean): Buffer {
 
 /**
  * The state of each statement or transaction in flight. At its deadline, a statement that has not started is dropped, so the
- * gateway knows that it changes nothing. Otherwise the outcome of each write that waits behind a slow statement would be unknown
- * at its deadline.
+ * gateway knows that it changes nothing. Otherwise the outcome of each write that waits for a slow statement would be unknown
+ * at the deadline of the write.
  */
 export type Slots = Int32Array<SharedArrayBuffer>;
 

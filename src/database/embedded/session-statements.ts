@@ -8,9 +8,10 @@ interface NamedStatement {
 }
 
 /**
- * The names under which the session has prepared statements. Other statements do not use a name until the server has confirmed
- * it. The statement that prepares it may fail or be dropped; statements that use the name would then fail, too (26000). After an
- * unknown error, it is unclear whether a statement is still valid. It is then prepared again, under a new name.
+ * The names under which the session has prepared statements. Other statements use a name only after the server has confirmed
+ * that it is prepared. The statement that prepares the name may fail or be dropped; statements that use the name would then
+ * fail, too (26000). After an unknown error, it is unclear whether a statement is still valid. It is then prepared again, under
+ * a new name.
  */
 export class SessionStatements {
   private readonly known = new Map<string, NamedStatement>();

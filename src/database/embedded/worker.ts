@@ -20,8 +20,8 @@ const DROPPED = Buffer.from('E\0\0\0\x2eSERROR\0VERROR\0C57014\0Mit was not star
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * Passes bytes to the only session of PGlite, and its responses back. It works around three faults of PGlite 0.5.8:
- * - Statements that are sent together fail. So each gets a call of its own; a statement ends with Sync or Query.
+ * Passes bytes to the only session of PGlite, and passes the responses back. Works around three faults of PGlite 0.5.8:
+ * - Statements that are sent together fail. So each statement gets a separate call; a statement ends with Sync or Query.
  * - An SQL error does not restore the stack pointer. Every statement would fail after 1,701 errors (`stack depth limit
  *   exceeded`).
  * - After an error in the extended protocol, PGlite sends ReadyForQuery twice, at once and at Sync. node-postgres would then

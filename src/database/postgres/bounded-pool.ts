@@ -20,7 +20,10 @@ export interface PoolBounds {
   readonly requestTimeoutMs: number;
 }
 
-/** PostgreSQL documentation, appendix A: feature_not_supported (of a plan whose result has changed), and a lost statement. */
+/**
+ * PostgreSQL documentation, appendix A: `feature_not_supported` (the result type of a prepared statement has changed), and
+ * `invalid_sql_statement_name` (the prepared statement is lost).
+ */
 const STALE = ['0A000', '26000'];
 
 /** The delay before a cancel request is repeated, and the time limit for closing a connection, in milliseconds. */
@@ -28,9 +31,9 @@ const PATIENCE_MS = 1_000;
 const ATTEMPTS = 2;
 
 /**
- * The interval between the cancellations of one caller's statements, in milliseconds. The server opens two processes for each:
- * for the cancel request, and for the connection that replaces the cancelled connection. Clients that leave again and again must
- * not keep the server busy.
+ * The interval between the cancellations of one caller's statements, in milliseconds. For each cancellation, the server starts
+ * two processes: one for the cancel request, and one for the connection that replaces the cancelled connection. Clients that
+ * disconnect again and again must not keep the server busy.
  */
 const CANCEL_INTERVAL_MS = 50;
 /** The number of callers whose latest cancellation is remembered. */
@@ -46,8 +49,8 @@ type Callback = (error: Error | undefined, client: PoolClient | undefined, done:
 
 /**
  * A connection pool that is fair among callers. At the deadline, a waiting request is dropped, and a running statement is
- * cancelled on the server. The slot of its connection is released only when the statement has ended or the connection is closed.
- * So the server never has more connections than the pool allows.
+ * cancelled on the server. The connection's slot is released only when the statement has ended or the connection is closed. So
+ * the server never has more connections than the pool allows.
  */
 export class BoundedPool extends Pool {
   private readonly queue: FairSemaphore;
@@ -179,8 +182,8 @@ function noteReadOnly(client: ClientBase): void {
  * release, since a late cancel request could cancel the next statement on it. If the server ignores the cancel requests, the
  * connection is destroyed.
  * @param delay returns how long the cancellation has to wait, in milliseconds.
- * @param leave called when the connection is released. After a cancellation it is called when the connection is closed, so
- * that the server never has more connections than the pool.
+ * @param leave called when the connection is released; after a cancellation, when the connection is closed. So the server never
+ * has more connections than the pool.
  */
 function cancelAtDeadline(
   client: PoolClient,

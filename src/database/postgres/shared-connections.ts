@@ -96,8 +96,8 @@ export class SharedConnections {
 }
 
 /**
- * If the server has not responded on a connection for this many milliseconds, the connection gets no new reads until the
- * server responds. New reads would wait behind a slow read.
+ * If the server has not responded on a connection for this many milliseconds, the connection gets no new reads until the server
+ * responds. New reads would have to wait for a slow read.
  */
 const SLOW_MS = 20;
 /** Maximum number of reads waiting for one connection. */

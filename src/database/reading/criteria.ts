@@ -10,7 +10,7 @@ export interface Criteria {
    * In each entry, `column` must have one of `values`. See `Table.filters` for the indexes that these conditions need.
    */
   readonly equal: readonly { readonly column: Column; readonly values: readonly unknown[] }[];
-  /** Limits on the sort keys of orders. Matching rows are therefore adjacent in the order. */
+  /** Limits on the sort key of a sort order. Rows that match such a limit are adjacent in the sort order. */
   readonly limits: readonly { readonly order: string; readonly test: Condition }[];
   /** All other conditions. */
   readonly tests: readonly Condition[];
@@ -79,8 +79,8 @@ function add<Row>(draft: Draft, table: Table<Row>, filter: Filter, value: unknow
  */
 function nameTest({ sql }: Column, text: string): Condition {
   const pattern = `${[...text].length < CONTAINED ? '' : '%'}${text.replace(/[\\%_]/g, '\\$&')}%`;
-  // A text without letters and digits has no case, and the trigram index makes such a search slower
-  // (bench/README.md), so this condition avoids it.
+  // A text without letters and digits has no case, and the trigram index makes such a search slower (bench/README.md). This
+  // condition therefore avoids the index.
   if (isOfSigns(text)) return (scope) => `${sql} like ${scope.add(pattern, 'text')}`;
   const lower = (name: string) => `lower(${name} collate "default") collate "C"`;
   return (scope) => `${lower(sql)} like ${lower(scope.add(pattern, 'text'))}`;

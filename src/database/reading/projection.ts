@@ -28,7 +28,7 @@ export function projectionOf<Row>(
   scope: StatementScope,
   ...needed: readonly string[]
 ): Projection {
-  // Two types may be over one table, with other columns or another owner.
+  // Two GraphQL types may use the same table, with different columns or a different owner.
   const key = `${table.type} ${scope.visibilityKind} ${needed.join(' ')}`;
   let known = projections.get(selection);
   if (!known) {

@@ -78,8 +78,8 @@ const byId = finding('= $1');
 const byIds = finding('= any($1::bigint[])');
 
 /**
- * Caches statements that read rows by id, with the projection as the key. The statement depends on nothing else; the projection
- * has the condition of the visible rows. A lookup by text would be slower, since the text must be built and hashed first.
+ * Caches statements that read rows by id, with the projection as the key. The statement depends on nothing else: the projection
+ * contains the condition of the visible rows. A lookup by text would be slower, since the text must be built and hashed first.
  */
 function finding(condition: string): <Row>(table: Table<Row>, projection: Projection) => Statement {
   const statements = new WeakMap<Projection, Statement>();

@@ -69,7 +69,7 @@ export interface Table<Row> {
 export interface Computed extends Column {
   /** Computes the same value from the id of the row. Without this function, a row is read only to compute the field. */
   of?(id: bigint): unknown;
-  /** The value for a row that is gone before the field is read; by default, there is none. */
+  /** The value for a row that was deleted before the field is read; no value by default. */
   readonly ofGone?: unknown;
 }
 

@@ -60,7 +60,7 @@ export class LiveOperations {
   /**
    * Runs the operation of a GraphQL request.
    * @param sent the operation's parameters, as in the body of a POST request.
-   * @param credential the API key that the client sent with the operation.
+   * @param credential the API key or token that the client sent with the operation.
    * @throws ProblemError if the parameters are malformed.
    */
   async runRequest(
@@ -141,8 +141,8 @@ export class LiveOperations {
   }
 
   /**
-   * Ends the subscriptions of a key that is no longer accepted. While the key is looked up, and if it cannot be looked up, its
-   * subscriptions hold back their events.
+   * Ends the subscriptions of a key that is no longer accepted. While the key is being looked up, and if it cannot be looked
+   * up, the events of its subscriptions wait.
    */
   private async check(key: string, address: string, subscriptions: readonly RunningSubscription[]): Promise<void> {
     const { authenticator, lookUpMs } = this.options;

@@ -7,7 +7,7 @@ import type { UnsentResponse } from '../unsent-responses';
  * write shows that the client is reading.
  */
 export class MessageSender {
-  /** Settles when all messages that are sent in fragments, or wait behind such a message, are sent. */
+  /** Settles when all messages are sent that are sent in fragments, or that wait for such a message. */
   private queue: Promise<void> | undefined;
 
   constructor(private readonly webSocket: WebSocket) {}

@@ -56,8 +56,8 @@ export async function sseRoute(
 }
 
 /**
- * Whether an error is the HTTP status of the response: errors of the caller's access and quota, of the method, and of the
- * server. All other errors are faults of the operation.
+ * Whether an error with this status sets the HTTP status of the response. This holds for errors of the caller's access and
+ * quota, of the method, and of the server. All other errors are faults of the operation.
  */
 function isHttpError(status: number): boolean {
   return status >= 500 || [401, 403, 405, 429].includes(status);

@@ -86,7 +86,7 @@ interface WebSocketConnection {
   readonly webSocket: WebSocket;
   /** The TCP socket of the WebSocket. */
   readonly socket: Socket;
-  /** The client's address as a rate-limit subject. A wrong key is charged to it. */
+  /** The client's address as a rate-limit subject. A wrong key is charged to this subject. */
   readonly addressSubject: Subject;
   /**
    * Replaced when `connection_init` names another caller. Until then, the messages of the connection count for the caller of the
@@ -194,7 +194,9 @@ export class WebSockets {
     if (opened) this.serve({ webSocket: opened, socket, addressSubject, identity, deadline });
   }
 
-  /** Handles the messages of a connection. Closes it if the client exceeds its limits or does not read responses. */
+  /**
+   * Handles the messages of a connection. Closes the connection if the client exceeds its limits or does not read responses.
+   */
   private serve(connection: WebSocketConnection): void {
     const { webSocket, socket } = connection;
     const { requests } = this.options;
@@ -245,13 +247,13 @@ export class WebSockets {
       this.silent.delete(webSocket);
       count(1);
     });
-    // Ignores errors from invalid frames and oversized messages: ws itself closes the connection with the right code.
+    // Ignores errors from invalid frames and oversized messages: ws itself closes the connection with the correct code.
     webSocket.on('error', () => undefined);
   }
 
   /**
    * Handles `connection_init`. The message may contain a key, since browsers cannot set headers of the upgrade request. Callers
-   * that are banned or have used up their quota are connected too: their operations get errors that say so.
+   * that are banned or have used up their quota are connected, too. Their operations get errors that give the reason.
    */
   private async authenticate(connection: WebSocketConnection, params: Params = {}): Promise<boolean> {
     const { authenticator, limits, logger } = this.options;
