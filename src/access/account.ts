@@ -50,7 +50,7 @@ export function accountOf(caller: Caller): Account {
   return caller as Account;
 }
 
-/** The caller that an API key identifies. Its requests count towards the key's quota, whatever their client address is. */
+/** The caller that an API key identifies. Its requests count towards the key's quota, from any client address. */
 export function keyCaller(apiKey: StoredKey, secretHash?: Uint8Array): Account {
   return {
     id: apiKey.id,

@@ -87,10 +87,10 @@ export class ApiKeyService {
   /**
    * Replaces the secret of a key. The old secret is accepted until the grace period ends; all earlier secrets are rejected.
    * Takes effect at once on this instance, within seconds on others.
-   * @param by the caller, which must be the key itself, by its current secret, or have the scope ADMIN.
+   * @param by the caller. It must be the key itself, with its current secret, or have the scope ADMIN.
    * @param graceSeconds how long the old secret is accepted; 0 rejects it at once.
    * @returns the key and its new full text, which is not stored anywhere.
-   * @throws ProblemError `BAD_USER_INPUT`, also for a key that is revoked or has expired; `NOT_FOUND`.
+   * @throws ProblemError `BAD_USER_INPUT`, for example if the key is revoked or has expired; `NOT_FOUND`.
    */
   async rotate(
     session: Session,
@@ -163,7 +163,7 @@ export class ApiKeyService {
     });
   }
 
-  /** When the secret before the last rotation expires; `null` if no such secret is accepted. */
+  /** When the previous secret expires; `null` if no previous secret is accepted. */
   oldSecretExpiresAt({ previousSecretUntil }: StoredKey): Date | null {
     return previousSecretUntil && previousSecretUntil.getTime() > this.now() ? previousSecretUntil : null;
   }

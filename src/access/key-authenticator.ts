@@ -50,7 +50,7 @@ interface Entry {
   /** `undefined` if there is no key with this id. */
   readonly key: (StoredKey & StoredSecrets) | undefined;
   readonly caller: Account | undefined;
-  /** The caller if the request presents the secret before the last rotation. */
+  /** The caller if the request presents the previous secret. */
   readonly callerByOldSecret: Account | undefined;
   /** In `performance.now()` time; `-Infinity` after a change of the key. */
   readAt: number;
@@ -167,7 +167,10 @@ export class KeyAuthenticator implements Authenticator {
     return caller;
   }
 
-  /** Ends the wait when all clients that wait for this look-up have left. A look-up that has started is always completed. */
+  /**
+   * Ends the wait when all clients that wait for this look-up have disconnected. A look-up that has started is always
+   * completed.
+   */
   private lookUpUnknown(presented: string, id: string, { address, deadline: client }: KeySource): Promise<Entry> {
     const name = nameOf(id, address);
     let waiting = this.waiting.get(name);

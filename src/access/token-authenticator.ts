@@ -37,8 +37,8 @@ export class TokenAuthenticator implements Authenticator {
       try {
         return this.remember(token, source, await this.tokens.verify(token));
       } catch (error) {
-        // Unknown key ids must not make free requests. A caller with no quota left is not charged, since that would be a step
-        // towards a ban.
+        // Requests whose tokens name unknown key ids must not be free. An address with no quota left is not charged, since that
+        // would be a step towards a ban.
         const subject = { id: address, quota: PLANS.FREE };
         const { verdict, inForce } = await this.limits.peek(subject);
         if (verdict === 'allowed' && inForce.remaining > 0) await this.limits.take(subject, 1, 'counted');

@@ -52,7 +52,7 @@ const TOLERANCE = 30;
 const REMEMBERED_MS = 600_000;
 const MAX_REMEMBERED = 10_000;
 const MAX_LENGTH = 16 * 1024;
-/** Only these scopes can be granted by a claim. Nobody becomes an administrator by a token. */
+/** Only these scopes can be granted by a claim. No token makes its user an administrator. */
 const GRANTABLE: readonly Scope[] = ['READ', 'ORDER', 'WRITE'];
 
 /** Whether a credential has the form of a token: three parts with dots. */
@@ -86,8 +86,8 @@ export class Tokens {
   }
 
   /**
-   * Finds the user of a token. A genuine token that is not accepted, such as an expired token, is charged to a separate count of
-   * its user, so that forgotten tabs use up no other quota.
+   * Finds the user of a token. A request with a genuine token that is not accepted, such as an expired token, is charged to a
+   * separate quota of the user. Forgotten browser tabs therefore use up no other quota.
    * @throws ProblemError `SERVICE_UNAVAILABLE` if the issuer's keys cannot be read.
    */
   async verify(token: string): Promise<User | KeyRejection> {

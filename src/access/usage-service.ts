@@ -38,8 +38,8 @@ export class UsageService {
   ) {}
 
   /**
-   * The usage of a caller on the last `days` days, today included, with an entry for every day, oldest first. All `usage` fields
-   * of an operation are read with one SQL statement, whatever their callers and `days`.
+   * The usage of a caller on the last `days` days, today included, with an entry for every day, oldest first. All `usage`
+   * fields of an operation are read with one SQL statement, for any callers and any `days`.
    * @param caller the id of an API key. Without it, the list is empty.
    * @throws ProblemError `BAD_USER_INPUT`.
    */

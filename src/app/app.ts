@@ -205,7 +205,7 @@ function maxStatementBytes({ MAX_RESPONSE_BYTES }: Config): number {
   return 2 * MAX_RESPONSE_BYTES;
 }
 
-/** The metrics for `/metrics` on the main port; `undefined` if metrics have a port of their own. */
+/** The metrics for `/metrics` on the main port; `undefined` if metrics have a separate port. */
 function expositionOnMainPort({ METRICS_PORT, WEB_CONCURRENCY }: Config, metrics: Metrics): Exposition | undefined {
   if (METRICS_PORT !== undefined) return undefined;
   return WEB_CONCURRENCY > 1 ? OF_WORKERS : metrics;
@@ -324,7 +324,7 @@ function unreadableAddresses(logger: FastifyBaseLogger, opened: Opened): (addres
   return (address) => failures.add(JSON.stringify(address.slice(0, MAX_SHOWN_ADDRESS)));
 }
 
-/** With `JWT_ISSUER`, the tokens of end users are accepted beside keys. */
+/** With `JWT_ISSUER`, the tokens of end users are accepted in addition to keys. */
 async function withTokens(
   config: Config,
   keys: Authenticator,

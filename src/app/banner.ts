@@ -74,7 +74,7 @@ function firstWriteOf({ address, firstAdminKey, firstWrite }: Report): string | 
   return `curl -s ${address}${firstWrite.path} -H ${key} -H 'Content-Type: application/json' -d '${body}'`;
 }
 
-/** @param command a command on a line of its own, so that a terminal selects the command without its name. */
+/** @param command a command that is printed on a separate line, so that a terminal selects the command without its name. */
 function tableOf(product: string, rows: readonly Row[], command: string | undefined): string {
   const lines = rows.map(([name, value, note]) => `  ${name.padEnd(16)} ${value}${note ? `   (${note})` : ''}`);
   const more = command ? ['  First write', `  ${command}`] : [];

@@ -16,9 +16,9 @@ const LINE_END = /\r\n|[\n\r\u0085\u2028\u2029]/;
 const ASSIGNMENT = /^(?:export\s+)?([^=]*?)\s*=(.*)$/s;
 
 /**
- * Parses an environment file as `parseEnv` of Node.js does, but strictly, and equally on all versions of Node.js. Lines
+ * Parses an environment file like `parseEnv` of Node.js, but strictly, and in the same way on all versions of Node.js. Lines
  * that other parsers read differently are errors, since Compose reads the same file.
- * @param isSetting whether a name is a setting. In a quoted value of several lines, it shows that a quote is missing.
+ * @param isSetting whether a name is a setting. If a quoted value has a line that sets a setting, the closing quote is missing.
  * @throws EnvFileError
  */
 export function parseEnvFile(text: string, isSetting: (name: string) => boolean): Variable[] {

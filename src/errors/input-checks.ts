@@ -52,11 +52,11 @@ export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
 /** Maximum number of values in all lists of a filter together. */
 export const MAX_FILTER_VALUES = PAGE_SIZE.maximum;
 
-/** The fault of a value that is null, in place of which the value may be omitted. */
+/** The fault of a null value that may be omitted instead. */
 export const NULL: Fault = { message: 'must not be null; omit it instead', rule: 'REQUIRED' };
 export const MISSING: Fault = { message: 'is required', rule: 'REQUIRED' };
 
-/** Checks a value of the right type against a rule. */
+/** Checks a value, which has the correct type, against a rule. */
 export function faultsOf(rule: Rule, value: unknown): Fault[] {
   if (value === null && rule.nullable === false) return [NULL];
   if (typeof value === 'string') return textFaults(rule, value);

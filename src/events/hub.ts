@@ -22,7 +22,7 @@ const MAX_UNREAD = 10_000;
 
 /**
  * Delivers changes to the subscribers in this process. A row is read once for all subscribers, after the change. So the last
- * event for a row shows the final state of the row, in whatever order the changes arrive.
+ * event for a row shows the final state of the row, regardless of the order in which the changes arrive.
  */
 export class Hub {
   private readonly channels: ReadonlyMap<string, Channel>;
@@ -163,7 +163,7 @@ class EventQueue<T> implements AsyncIterableIterator<T> {
     private readonly onOver: (queue: EventQueue<T>) => void,
   ) {}
 
-  /** @returns false if the queue was full. It has then ended with {@link TooSlow}. */
+  /** @returns false if the queue was full. The queue has then ended with {@link TooSlow}. */
   push(value: T): boolean {
     if (this.reader) this.takeReader()?.resolve({ value, done: false });
     else if (this.waiting.length < this.most) this.waiting.push(value);

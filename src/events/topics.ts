@@ -34,7 +34,10 @@ export function tablesOf(topics: Topics): Readonly<Record<string, Table<object>>
   return Object.fromEntries(entries) as Readonly<Record<string, Table<object>>>;
 }
 
-/** Rejects changes that would reach nobody, and changes that callers would get who do not see the row. */
+/**
+ * Rejects changes of unknown topics, which would reach no subscriber. Also rejects changes without the owner of the row, which
+ * could reach callers who must not see the row.
+ */
 export function changeCheck(topics: Topics): ChangeCheck {
   return ({ topic, owner }) => {
     const declared = topics[topic];

@@ -11,7 +11,10 @@ export const FEED_ERRORS = {
   },
 } as const satisfies Record<string, ErrorEntry>;
 
-/** The error for a cursor whose next events are gone. @param oldest the cursor whose next event is the oldest that is kept. */
+/**
+ * The error for a cursor whose next events are no longer kept.
+ * @param oldest the cursor just before the oldest event that is kept.
+ */
 export function cursorExpired(oldest: string): ExpectedError {
   const { status, message } = FEED_ERRORS.CURSOR_EXPIRED;
   const fault = { path: 'after', message: 'the events that follow this cursor are no longer kept', params: { oldest } };

@@ -5,8 +5,8 @@ import { statement } from '../database/statement';
 /** The number of events numbered in one transaction. It is bounded, so that other instances do not wait long for the lock. */
 const BATCH = 5_000;
 
-// The order of ids is the order of the events of each object, since an id is drawn under the lock of the object. The ids are
-// collected in an array, so that the planner finds each event by its id, however many it expects.
+// The ids of an object's events are in the order of these events, since each id is assigned while the object is locked. The ids
+// are collected in an array. The planner then finds each event by its id, regardless of the number of ids that it estimates.
 const NUMBER = statement(`with numbered as (
   update events set position = last_event.position + new.number
   from last_event, unnest(array(select id from events where position is null order by id limit ${BATCH}))
@@ -32,12 +32,13 @@ const STATE = statement(
 );
 
 /**
- * Gives positions to committed events. Ids do not order events by their commits. A reader that followed the ids would miss an
- * event that is committed after an event with a higher id. Positions are given after the commit, by one transaction at a time
- * across all instances. So no event appears behind a reader, and nothing waits for transactions that are still open.
+ * Assigns positions to committed events. The ids of events are not in the order of their commits. A reader that followed the
+ * ids would miss an event that is committed after an event with a higher id. Positions are assigned after the commit, by one
+ * transaction at a time across all instances. So no event gets a position that a reader has already passed, and nothing waits
+ * for transactions that are still open.
  */
 export class EventNumbering {
-  /** The last position when this instance last looked. */
+  /** The last position, as of this instance's latest search for new events. */
   position = 0n;
   private running: Promise<void> | undefined;
   /** Starts when `running` has ended. */
@@ -53,7 +54,7 @@ export class EventNumbering {
     this.timer = setInterval(() => this.run().catch(() => undefined), everyMs).unref();
   }
 
-  /** Numbers all events that were committed before the call, by this or another instance. Calls at the same time share their work. */
+  /** Numbers all events that were committed before the call, by this or another instance. Concurrent calls share their work. */
   run(): Promise<void> {
     if (!this.running) return this.next ?? this.begin();
     // The transaction that is running may have looked for events before this call.

@@ -36,7 +36,7 @@ export interface EventPage {
   readonly events: readonly StoredEvent[];
   /** Whether more of the wanted events follow now. */
   readonly isMore: boolean;
-  /** Where the next page begins: after all events that were read, wanted or not. */
+  /** Where the next page begins: after all events that were read, including events that are not wanted. */
   readonly end: Place;
 }
 
@@ -93,7 +93,7 @@ function lastPlace({ lastPosition: position, lastId: id, lastAt: at }: FeedState
   return placeAfter({ position, id, at });
 }
 
-/** The event before the oldest one is gone, so nothing can be checked. */
+/** The place just before the oldest event. It has no check, since the event at this place was deleted. */
 function oldestPlace(state: FeedState): Place {
   const { firstPosition } = state;
   return firstPosition === null ? lastPlace(state) : { position: firstPosition - 1n, check: '' };
@@ -101,7 +101,7 @@ function oldestPlace(state: FeedState): Place {
 
 /**
  * Whether no event after the place is missing. Positions have no gaps, and only the oldest events are deleted. So the place is
- * valid if its own event is the one that the cursor names, or if it is just before the oldest event.
+ * valid if the event at its position is the event that the cursor names, or if the place is just before the oldest event.
  */
 function isValid({ position, check }: Place, state: FeedState): boolean {
   const { firstPosition, lastPosition, hereId, hereAt } = state;
@@ -128,8 +128,8 @@ async function select(session: Session, { after, limit, wanted }: EventQuery): P
 }
 
 /**
- * SQL of the first events of each topic and kind. Each part is an interval of an index, so that many other events do not slow the
- * page down.
+ * SQL of the first events of each topic and kind. Each part reads one range of an index, so that many other events do not slow
+ * the page down.
  * @param first the number of the parameter with the topics; the kinds are the next.
  */
 function firstOfEach(first: number, owner: string): string {

@@ -2,7 +2,9 @@ import type { EventNumbering } from './event-numbering';
 
 /** Interval between searches for new events while there are listeners, in milliseconds. Announcements may be lost. */
 const POLL_MS = 1_000;
-/** Minimum interval between two searches, in milliseconds. Each search gives positions to all events since the last search. */
+/**
+ * Minimum interval between two searches, in milliseconds. Each search assigns positions to all events since the last search.
+ */
 const PACE_MS = 100;
 
 /** Tells listeners in this process when events of the change feed have got positions. Does nothing without listeners. */
@@ -11,7 +13,7 @@ export class FeedNotifier {
   private polling: NodeJS.Timeout | undefined;
   private announced: NodeJS.Timeout | undefined;
   private lookedAt = 0;
-  /** The last position that the listeners know of. */
+  /** The last position about which the listeners were notified. */
   private position: bigint | undefined;
 
   constructor(private readonly numbering: EventNumbering) {}

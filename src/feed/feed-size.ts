@@ -22,8 +22,8 @@ from last_event left join (select position, at from events where position is not
 const LIMIT_MS = 500;
 
 /**
- * Makes a function that reads the size of the feed. Calls at the same time share a query. It returns `undefined` after a failure,
- * and while requests wait for a connection, since the query would wait in the same queue.
+ * Makes a function that reads the size of the feed. Concurrent calls share a query. The function returns `undefined` after a
+ * failure, and while requests wait for a connection, since the query would wait in the same queue.
  */
 export function feedSizeReader(database: Database): () => Promise<FeedSize | undefined> {
   let reading: Promise<FeedSize | undefined> | undefined;

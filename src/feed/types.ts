@@ -21,7 +21,7 @@ export class Event {
   })
   cursor!: string;
 
-  @Field(() => DateTime, { description: 'When the object was written.' })
+  @Field(() => DateTime, { description: 'When the change was made.' })
   at!: Date;
 
   @Field(() => EventTopic, { description: 'The kind of object.' })
@@ -39,17 +39,14 @@ export class Event {
   objectId!: string;
 
   @JsonSchema({ example: '5f0c7f0e-6f1c-4f7e-9a55-0d6d2b8c1a11', maxLength: 128 })
-  @Field(
-    () => String,
-    nullable('The id of the request that has written the object; null for writes of the service itself.'),
-  )
+  @Field(() => String, nullable('The id of the request that made the change; null for changes by the service itself.'))
   requestId!: string | null;
 
   @JsonSchema({ example: 'h3k9d0s8f7a1', maxLength: 64 })
   @Field(
     () => String,
     nullable(
-      'The id of the key or end user that has written the object; null for anonymous callers. Shown only to callers with the scope ADMIN.',
+      'The id of the key or end user that made the change; null for anonymous callers. Shown only to callers with the scope ADMIN.',
     ),
   )
   actor!: string | null;

@@ -62,7 +62,7 @@ export async function createApollo(
   return apollo;
 }
 
-/** Validates documents and executes operations in place of Apollo Server, and formats their errors. */
+/** Validates documents and executes operations instead of Apollo Server, and formats their errors. */
 function executionPlugin(executor: Executor, documents: Documents): ApolloServerPlugin<OperationRequest> {
   type Resolved = GraphQLRequestContextResponseForOperation<OperationRequest>;
   const errorsOf = ({ document, queryHash, source }: Resolved) =>

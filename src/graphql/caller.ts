@@ -20,8 +20,9 @@ export interface Caller extends Subject {
 }
 
 /**
- * The visible rows of tables whose rows have owners. Keys and users with the scope WRITE see all rows. A user without it sees
- * only its own rows. All other callers, including anonymous callers with any scope, see only rows without an owner.
+ * The visible rows of tables whose rows have owners. Keys and users with the scope WRITE see all rows. A user without WRITE
+ * sees only rows that belong to this user. All other callers, including anonymous callers with any scope, see only rows without
+ * an owner.
  */
 export function visibilityOf({ keyId, user, scopes }: Caller): Visibility {
   if (scopes.has('WRITE') && (keyId !== undefined || user !== undefined)) return ALL_ROWS;

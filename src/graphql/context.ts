@@ -31,8 +31,8 @@ export interface IdempotencyRequest {
   /** The raw header value. */
   readonly header: string;
   /**
-   * The id of a REST operation. It identifies the operation in place of its document, since the document's text may differ
-   * in the next version of the gateway.
+   * The id of a REST operation. It identifies the operation instead of its document, since the document's text may differ in
+   * the next version of the gateway.
    */
   readonly operationId?: string;
 }

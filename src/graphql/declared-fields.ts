@@ -24,7 +24,7 @@ type Part = 'relation' | 'pages' | 'computed' | 'derived';
 /** The resolvers that are made from the declarations of tables. */
 const made = new WeakMap<GraphQLFieldResolver<never, never>, Part>();
 
-/** The part of a table's declaration that the resolver of a field is made from, if it is. */
+/** The part of a table's declaration from which the resolver of a field is made; `undefined` for other resolvers. */
 export function declaredPart({ resolve }: GraphQLField<unknown, unknown>): Part | undefined {
   return resolve && made.get(resolve);
 }
@@ -41,8 +41,8 @@ export function hasOwnResolver(field: GraphQLField<unknown, unknown>): boolean {
 }
 
 /**
- * Gives the relations, pages and computed columns of the tables their resolvers. A field that already has a resolver keeps
- * it. Changes the schema.
+ * Adds resolvers to the fields that are relations, pages or computed columns of the tables. A field that already has a resolver
+ * keeps that resolver. Modifies the schema.
  */
 export function resolveDeclaredFields(schema: GraphQLSchema, tables: readonly Table<object>[]): void {
   for (const table of tables) {

@@ -13,8 +13,8 @@ const MAX_FIELDS = 2000;
 const MAX_ROOT_FIELDS = 100;
 
 /**
- * Maximum number of comparisons of fields that have the same response name. graphql-js has such a limit of its own, for documents
- * with fragments too, but takes much longer to reach it.
+ * Maximum number of comparisons of fields that have the same response name. graphql-js also has such a limit, which includes
+ * fragments, but it takes much longer to reach this limit.
  */
 const MAX_COMPARISONS = 200_000;
 
@@ -50,8 +50,8 @@ export function documentLimitsRule(maxDepth: number): ValidationRule {
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
 
 /**
- * Whether a document repeats response names so often that comparing their fields takes too long. Validation compares each field,
- * with the fields nested in it, with each earlier field of the same name. Fragments count as if they were not spread.
+ * Whether a document repeats response names so often that comparing their fields takes too long. Validation compares each
+ * field, including the fields nested in it, to each earlier field of the same name. Fragments count as if they were not spread.
  */
 export function repeatsTooOften({ definitions }: DocumentNode): boolean {
   let comparisons = 0;

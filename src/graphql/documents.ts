@@ -155,7 +155,7 @@ export class Documents {
     if (this.find(hash) === document) return [];
     const before = this.errors.get(document);
     if (before) return before;
-    // The limits are checked in any case, since their errors say more.
+    // The limits are checked even if the document is invalid, since their errors are more specific.
     const found = repeatsTooOften(document)
       ? [...validate(this.schema, document, [this.limitsRule]), new GraphQLError(REPEATS)]
       : validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });

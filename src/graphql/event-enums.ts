@@ -3,7 +3,8 @@ import { GraphQLEnumType, type GraphQLEnumValueConfigMap, type GraphQLSchema } f
 import { isAdminTopic, kindsOf, type Topics } from '../events/topics';
 import { enumOf } from './enums';
 
-// The values of these enums are derived from the topics of the domains. They stand in for the values in declarations.
+// Placeholders for use in declarations. `withTopics` replaces their values by the topics of the domains and the kinds of these
+// topics.
 export const EventTopic = enumOf('EventTopic', 'The kind of object that an event of the change feed is about.', {
   ANY: '',
 });

@@ -146,7 +146,8 @@ export class Executor {
     const events = source[Symbol.asyncIterator]() as AsyncIterator<object>;
     const { reason } = session.requester.deadline;
     if (reason) {
-      // The client has left, or has got an error because the start took too long. It would never end the subscription.
+      // The client has disconnected, or has got an error because the start took too long. The client would never end the
+      // subscription.
       await events.return?.();
       return rejectOperation(reason, admitted);
     }

@@ -62,7 +62,8 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Responses with these codes are not stored. The caller may correct the request, sign in with more scopes, or wait, and retry
- * with the same key. A user keeps its id with a new token, so a stored `FORBIDDEN` would outlast the missing scope.
+ * with the same key. A user keeps the same id with a new token, so a stored `FORBIDDEN` would be replayed even after the user
+ * has got the scope.
  */
 const NOT_STORED: readonly string[] = [
   'BAD_USER_INPUT',

@@ -43,7 +43,7 @@ const OPTIONS: readonly (keyof IntrospectionOptions)[] = [
   'inputValueDeprecation',
   'oneOf',
 ];
-/** More characters than any of these queries has. */
+/** A text of more characters is no introspection query of graphql-js. */
 const LONGEST = 3_000;
 let usual: ReadonlySet<string> | undefined;
 

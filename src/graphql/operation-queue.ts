@@ -40,7 +40,7 @@ const TOO_MANY_WAITING = new ProblemError(
   'Too many expensive operations of this caller are waiting. Try again in 1 second.',
 );
 
-/** Releases an operation's place in the queue. To be called when the operation is done. */
+/** Ends the counting of a running operation. To be called when the operation is done. */
 export type Release = () => void;
 
 interface OperationQueueOptions {
@@ -55,7 +55,7 @@ type Kind = 'counted' | 'document' | 'free' | 'event';
 
 interface Waiting {
   readonly cost: number;
-  /** Whether there is nothing to do any more. The wait then ends without a start. */
+  /** Whether the work is no longer needed. The wait then ends without a start. */
   isUnneeded(): boolean;
   /** Ends the wait: starts the operation, or rejects it. */
   start(): void;
@@ -87,9 +87,9 @@ export class OperationQueue {
   private running = 0;
   /** Total number of waiting operations and documents, without events. */
   private waiting = 0;
-  /** The cost that has started in this iteration of the event loop; `Infinity` if nothing else may start in it. */
+  /** The cost that has started in this iteration of the event loop; `Infinity` if nothing else may start in this iteration. */
   private startedNow = 0;
-  /** Whether the pause after a long iteration is not over. */
+  /** Whether a pause after a long iteration is in progress. */
   private isPaused = false;
   private retry: NodeJS.Timeout | undefined;
 
@@ -132,7 +132,7 @@ export class OperationQueue {
     return this.enterBounded('document', requester, 0, undefined, isKnown);
   }
 
-  /** Limits the number of waiting operations. A caller may use one place, and as many places as are still free. */
+  /** Limits the number of waiting operations. A caller may use as many places as are still free, and at least one. */
   private enterBounded(
     kind: Kind,
     requester: Requester,
@@ -287,7 +287,7 @@ class Allowance {
     return this.left > 0;
   }
 
-  /** The cost may exceed what is left. The caller then waits longer for its next work. */
+  /** The cost may exceed the remaining allowance. The caller's next work then waits longer. */
   spend(cost: number): void {
     this.left -= cost;
   }

@@ -49,7 +49,7 @@ export class Operation implements OperationSource {
   readonly label: string;
   /** The variables that `@skip` and `@include` depend on. */
   private readonly conditions: readonly string[];
-  /** The variables whose positions may reject values of the right type. */
+  /** The variables at positions that may reject values of the correct type. */
   private readonly positioned: readonly PositionedVariable[];
   /** The variables that must not be null, although their type allows null. Found when a variable is null. */
   private withoutNull: ReadonlySet<string> | undefined;

@@ -67,10 +67,10 @@ class Malformed extends OtherId {
 const INTEGER_IDS = 'An identifier, returned as a string: an integer from 1 to 9223372036854775807.';
 
 /**
- * The scalar of identifiers, which replaces GraphQL's built-in `ID`. It accepts `1` and `"1"`, and returns a string, since
- * JSON numbers are not exact beyond 2^53. Internally, an integer is a `bigint`; other texts are {@link OtherId}s, which
- * {@link idFault} rejects where the argument or input field does not accept them. Each schema has its own `ID`, which
- * {@link withIdForms} puts in place of this scalar.
+ * The scalar of identifiers, which replaces GraphQL's built-in `ID`. It accepts `1` and `"1"`, and returns a string, since JSON
+ * numbers are not exact beyond 2^53. Internally, an integer is a `bigint`; other texts are {@link OtherId}s, which {@link
+ * idFault} rejects where the argument or input field does not accept them. Each schema has its own `ID`; {@link withIdForms}
+ * replaces this scalar with it.
  */
 export const Id = idScalar('IntegerId', []);
 
@@ -136,7 +136,7 @@ export const idFormsRule: ValidationRule = (context) => {
   ) => {
     const type = context.getInputType();
     const scalar = type && getNamedType(type);
-    // The default value of a variable is checked as the variable.
+    // The default value of a variable is checked together with the variable.
     const isDefault = [parent, ...ancestors].some(
       (each) => each && 'kind' in each && each.kind === Kind.VARIABLE_DEFINITION,
     );

@@ -13,8 +13,8 @@ interface Statements {
 /**
  * Counts the statements of an operation. Resolvers of root fields declare their statements with `@cost`. Pages, counts and
  * related rows are read with one statement for all parents. A statement joins the rows that are related to its rows, if its
- * resolver gets a selection. The related rows of joined rows, of payloads and of events need statements of their own. The row of
- * an event is not counted, since it is read once for all subscribers.
+ * resolver gets a selection. The related rows of joined rows, of payloads and of events need separate statements. The row of an
+ * event is not counted, since it is read once for all subscribers.
  * @param isLeaf whether a root field is always read by one statement (leaves.ts).
  */
 export function countStatements(
@@ -53,7 +53,7 @@ export function countStatements(
   return { total: declared + listed.size + related.size, related: related.size };
 }
 
-/** The statements that a field declares with the weights of its own and of its given arguments. */
+/** The number of statements that a field declares, by its weight and by the weights of the given arguments. */
 function declaredBy(field: SelectedField['field'], node: FieldNode | undefined): number {
   const given = new Set(node?.arguments?.map(({ name }) => name.value));
   const args = field.args.filter(({ name }) => given.has(name));

@@ -32,7 +32,7 @@ const OVER: Step = { value: undefined, done: true };
 export class RunningSubscription implements AsyncIterableIterator<FormattedExecutionResult> {
   private isOver = false;
   private endReason: unknown;
-  /** Set while events are held back. `resume` settles `ended`. */
+  /** Set while the subscription is paused. `resume` settles `ended`. */
   private pausing: { readonly ended: Promise<void>; resume(): void } | undefined;
   /** The response to the current event, while it is being computed. */
   private computation: Computation<FormattedExecutionResult> | undefined;
@@ -57,7 +57,7 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
     void this.events.return?.();
   }
 
-  /** Holds events back until {@link resume}, while it is unknown whether the subscriber may receive them. */
+  /** Delays events until {@link resume}. Called while it is unknown whether the subscriber may receive them. */
   pause(): void {
     if (this.pausing || this.isOver) return;
     let resume = () => {};
@@ -167,7 +167,7 @@ export class EventResults<Result> {
     private readonly waitMs: number,
   ) {}
 
-  /** @throws the result rejects with TooSlow if the work waits too long, and with errors of `compute`. */
+  /** Returns a result that rejects with TooSlow if the work waits too long, and with the errors of `compute`. */
   resultFor(event: object, work: EventWork<Result>): Computation<Result> {
     let results = this.events.get(event);
     if (!results) {
@@ -247,12 +247,12 @@ class ResultsOfEvent<Result> {
   }
 }
 
-/** A result. Until it is there, `waiting` is the number of subscribers that wait for it. */
+/** A shared result. Until it is available, `waiting` is the number of subscribers that wait for it. */
 class SharedResult<Result> {
   waiting = 0;
   private isDone = false;
 
-  /** @param onAbandoned called when the last subscriber leaves before the result is there. */
+  /** @param onAbandoned called when the last subscriber leaves before the result is available. */
   constructor(
     private readonly result: Promise<Result>,
     onDone: () => void,

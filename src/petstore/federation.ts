@@ -88,7 +88,7 @@ class EntityResolver {
   @Query(() => [Entity], {
     nullable: 'items',
     description:
-      'The entities with these keys, in the same order; null in place of each entity that does not exist, and, with an error, in place of each invalid representation.',
+      'The entities with these keys, in the same order; null for each entity that does not exist. An invalid representation is an error, and null at its index.',
   })
   _entities(
     @Arg('representations', () => [Representation], {

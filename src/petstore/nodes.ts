@@ -73,9 +73,9 @@ export type SelectionOf = (type: NodeType) => FieldSelection;
 
 /**
  * Finds rows of several types by their references, with one statement per type.
- * @param references the references. An error takes the place of a reference that is invalid.
- * @returns the rows in the order of the references; `undefined` in place of each missing row. The errors are returned too:
- * graphql-js reports each error at its index, and returns null there.
+ * @param references the references, with an error for each invalid reference.
+ * @returns the rows in the order of the references; `undefined` for each missing row. The errors are returned too: graphql-js
+ * reports each error at its index, and returns null there.
  */
 export async function findRows(
   session: Session,
@@ -119,8 +119,7 @@ export class NodeResolver {
   @Sized('ids')
   @Query(() => [Node], {
     nullable: 'items',
-    description:
-      'The objects with these `nodeId`s, in the same order; null in place of each object that does not exist.',
+    description: 'The objects with these `nodeId`s, in the same order; null for each object that does not exist.',
   })
   nodes(
     @Arg('ids', () => [NODE_ID.type], { description: `At most ${MAX_PAGE} \`nodeId\`s.` }) ids: NodeId[],

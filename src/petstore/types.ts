@@ -9,7 +9,7 @@ import { DateTime, Id } from '../graphql/scalars';
 import { PetStatus } from './enums';
 import { Description, Name, OrderPageArgs, PetPageArgs } from './inputs';
 
-@ObjectType({ simpleResolvers: true, description: 'The fields about the writes of an object.' })
+@ObjectType({ simpleResolvers: true, description: 'When an object was created and last written, and its version.' })
 abstract class RowMetadata {
   @Field(
     () => DateTime,

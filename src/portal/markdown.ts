@@ -25,7 +25,7 @@ export interface Parsed {
 const markdown = new MarkdownIt({ html: true, highlight });
 const { rules } = markdown.renderer;
 
-/** Escapes a text for HTML, also inside a quoted attribute. */
+/** Escapes a text for HTML, including text inside a quoted attribute. */
 export const escaped = markdown.utils.escapeHtml;
 
 /**
@@ -63,7 +63,7 @@ export function parse(text: string, urlOf: (href: string) => string | undefined)
   return { sections, html: () => markdown.renderer.render(tokens, markdown.options, {}) };
 }
 
-/** On narrow screens the cells of a row are stacked. The roles keep a table for screen readers then. */
+/** On narrow screens, the cells of a row are stacked. With these roles, screen readers still present a table. */
 const ROLES: Readonly<Record<string, string>> = {
   table: 'table',
   thead: 'rowgroup',

@@ -6,7 +6,9 @@ import { exceedsQuota, type RequestKind, type State, type Verdict } from './rule
 export interface Subject {
   readonly id: string;
   readonly quota: Quota;
-  /** The caller in whose windows the requests are counted; by default the caller itself. Bans are always the caller's own. */
+  /**
+   * The caller in whose windows the requests are counted; by default the caller itself. Bans always apply to the caller itself.
+   */
   readonly windowsOf?: string;
   /** The id that usage is recorded for; `undefined` for all anonymous callers together. */
   readonly recordedAs?: string;

@@ -29,9 +29,9 @@ interface Address {
 }
 
 /**
- * Limits the look-ups of credentials that this instance does not know, by client address. A wrong credential is charged to
- * its address, so the look-ups that run at once never exceed what is left of the address's quota. An address that is banned
- * or has no quota left gets two look-ups per second, one after the other, so that a valid credential still gets through.
+ * Limits the look-ups of credentials that this instance does not know, by client address. A wrong credential is charged to its
+ * address, so the number of concurrent look-ups never exceeds the remaining quota of the address. An address that is banned or
+ * has no quota left gets two look-ups per second, one after the other, so that a valid credential still gets through.
  */
 export class LookUps {
   private readonly addresses = new LRUCache<string, Address>({

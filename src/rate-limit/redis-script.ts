@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/redis-client';
 import { DAY_MS, FREE_FACTOR, MINUTE_MS } from './plans';
 import { STATE_FIELDS, type State, type Verdict, WINDOW_FIELDS } from './rules';
 
-/** The script receives one of these codes in place of a number of requests, for requests and commands that use no quota. */
+/** The script receives one of these codes instead of a number of requests, for requests and commands that use no quota. */
 export const CODES = { free: 0, page: -1, peek: -2, lift: -3 } as const;
 
 /** The fields that the script returns after each request: counts, and milliseconds until windows and bans end. */
@@ -25,8 +25,9 @@ export const VERDICTS: readonly Verdict[] = ['allowed', 'limited', 'banned', 'to
  * between the check and the update. One call decides several requests of a caller in sequence. It writes only changed
  * fields, since formatting a number costs more than a decision.
  *
- * KEYS[1]: the caller's hash. KEYS[2]: the hash whose windows count in place of the caller's, if the caller shares them; in
- * Redis Cluster, it is in the same slot. ARGV: banAfter, the first ban in ms, the longest ban in ms, then for each request perMinute, perDay, and the number of requests or one of CODES.
+ * KEYS[1]: the caller's hash. KEYS[2]: the hash whose windows apply instead of the caller's windows, if the caller shares
+ * windows; in Redis Cluster, it is in the same slot. ARGV: banAfter, the first ban in ms, the longest ban in ms, then for each
+ * request perMinute, perDay, and the number of requests or one of CODES.
  * @returns for each request: the index of its verdict, then the values of REPORTED. (On `lift` the verdict is `banned` if
  * there was a ban.)
  */

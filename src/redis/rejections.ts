@@ -82,7 +82,7 @@ function rejectionIn(error: unknown): string | undefined {
   return found ? `TLS fails: ${firstSentence(message)}. ${found[1]}` : withRemedy(message, REJECTIONS);
 }
 
-/** The reply from its code on, and the remedy. */
+/** The part of the reply that begins with the code, and the remedy. */
 function withRemedy(message: string, remedies: readonly Remedy[]): string | undefined {
   const found = remedies.find(([fault]) => fault.test(message));
   if (!found) return undefined;

@@ -15,7 +15,7 @@ export const LAST_EVENT_ID = 'Last-Event-ID';
 
 /** A list whose items can be read as a stream. */
 export class StreamedList {
-  /** The list without its page size, which follows from how far behind a reader is. */
+  /** The route of the list, without the page size. The page size depends on how far behind the reader is. */
   readonly route: PreparedRoute;
   /** The same list for a request whose cursor is in {@link LAST_EVENT_ID}, which errors then name. */
   private readonly resumed: PreparedRoute;

@@ -18,7 +18,8 @@ interface Page {
 /**
  * Sends the response of an operation that has run.
  * @param body the GraphQL response.
- * @throws ExpectedError if the operation failed, with REST names in place of GraphQL paths; `NOT_FOUND` if it found nothing.
+ * @throws ExpectedError if the operation failed, with REST names instead of GraphQL paths; `NOT_FOUND` if the operation found
+ * nothing.
  */
 export function sendResult(
   route: PreparedRoute,
@@ -45,7 +46,7 @@ export function sendResult(
   return reply.code(ok).header('etag', etagOf(text)).header('content-type', JSON_UTF8).send(text);
 }
 
-/** The page in the response of a list's operation. @throws ExpectedError as {@link sendResult}. */
+/** The page in the response of a list's operation. @throws the ExpectedErrors of {@link sendResult}. */
 export function pageOf(route: PreparedRoute, body: FormattedExecutionResult): Page {
   return pageIn(resultOf(route, body));
 }

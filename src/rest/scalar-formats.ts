@@ -51,7 +51,10 @@ export const SCALARS: Readonly<Record<string, Scalar>> = {
   },
 };
 
-/** The name of the scalar as which REST represents a field: its own, unless the field is text that may be an id. */
+/**
+ * The name of the scalar that represents a field in REST: the extension `restScalar` if the field has it, otherwise the field's
+ * type.
+ */
 export function scalarNameOf({ type, extensions }: Pick<Element, 'type' | 'extensions'>): string {
   return (extensions.restScalar as string | undefined) ?? getNamedType(type).name;
 }

@@ -10,8 +10,9 @@ import { HEADERS } from './response-headers';
 import { errorSchemas, schemasOf } from './schemas';
 
 /**
- * Creates the OpenAPI 3.0.3 document of the REST operations. Some of its integers are bigints. It names no servers: their
- * default is the server of the document, and generators would append paths to `/`, which makes `//pets`.
+ * Creates the OpenAPI 3.0.3 document of the REST operations. Some of its integers are bigints. The document names no servers.
+ * By default, clients call the server of the document. With the server `/`, generators would append paths to `/`, which makes
+ * `//pets`.
  */
 export function openApiDocument(
   operations: readonly PreparedRoute[],
