@@ -56,7 +56,10 @@ function askOther({ port }, seconds = options.seconds) {
   return load(port, asked, { connections: FEW, seconds });
 }
 
-/** Runs an abuse, and measures another caller and `/livez` before and meanwhile. @returns why it fails, as a list of texts. */
+/**
+ * Runs an abuse, and measures another caller and `/livez` before and during the abuse.
+ * @returns why the abuse fails, as a list of texts.
+ */
 async function measure(name, abuse, gateway, database) {
   const { url, port, pid } = gateway;
   const context = { url, port, database, key: API_KEY, isEmbedded: options.embedded, memory: () => memoryOf(pid) };

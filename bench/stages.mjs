@@ -39,7 +39,7 @@ async function measureStages(work, { pid, port }, file) {
 
 /**
  * Compares requests that send a known token with requests that send the key, in turn.
- * @returns the saving by a token like that of a stage, in microseconds per request
+ * @returns the saving by a token, in the same form as for a stage, in microseconds per request
  */
 async function compareTokens(work, { pid, port }, tokens) {
   const measure = async (requests, seconds) => {

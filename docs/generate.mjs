@@ -1,6 +1,6 @@
-// Writes what the guides have from elsewhere: the settings of src/app/config.ts into docs/configuration.md, and their Mermaid
-// diagrams as docs/images/<page>-<n>.svg, for readers without a renderer of Mermaid.
-// `npm run schema` runs it; with `--check` it writes nothing, and fails if something is not up to date.
+// Writes the generated parts of the guides: the settings of src/app/config.ts into docs/configuration.md, and the Mermaid
+// diagrams of the guides as docs/images/<page>-<n>.svg, for readers without a renderer of Mermaid. `npm run schema` runs it;
+// with `--check` it writes nothing, and fails if something is not up to date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { renderMermaidSVG } from 'beautiful-mermaid';
 
@@ -21,7 +21,7 @@ function drawn(source) {
     .replace('<style>', `<style>\n  svg { ${LIGHT} }\n  @media (prefers-color-scheme: dark) { svg { ${DARK} } }`)}\n`;
 }
 
-/** Settings by what they are about, in the order of the page; what fits nowhere comes last. */
+/** The groups of settings, in the order of the page. The last group has the settings that fit into no other group. */
 const GROUPS = [
   [
     'The process',
@@ -47,7 +47,7 @@ const GROUPS = [
   ['Other', /^/, ''],
 ];
 
-/** What a setting takes, by how it is read. */
+/** The values that a setting takes, by its parser. */
 const TAKES = [
   [/^integer\((.+), (.+)\)$/, (low, high) => `${number(low)} to ${number(high)}`],
   [/^(?:oneOf|word)\((.+)\)$/, (values) => values.replaceAll("'", '`')],

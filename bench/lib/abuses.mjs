@@ -13,7 +13,7 @@ const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresse
  * @typedef {object} Abuse
  * @property {(context: object) => Promise<unknown>} [prepare] runs before the measurement; the abuse gets its result as `prepared`
  * @property {number} [allowedMs] allowed increase of the other caller's median response time, in milliseconds
- * @property {Record<string, string>} [env] settings of a gateway of its own
+ * @property {Record<string, string>} [env] settings of a separate gateway
  * @property {boolean} [isCold] whether a new gateway gets the abuse before V8 has compiled its code. Then only `/livez` is measured
  * @property {boolean} [onPostgres] whether it needs a PostgreSQL server
  */
@@ -70,7 +70,7 @@ const halfSent =
           answers.set(status, (answers.get(status) ?? 0) + 1);
         });
         socket.write(requestTo(address));
-        // `/livez` is requested from this process, which must not be busy opening sockets meanwhile.
+        // `/livez` is requested from this process, which must not be busy opening sockets during this time.
         if (sockets.push(socket) % 50 === 0) await sleep(1);
       }
       await sleep(100);

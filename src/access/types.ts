@@ -180,7 +180,7 @@ export class UsageArgs {
 
 const REQUESTS = 'Requests that counted against the quota: one for each counted root field.';
 export const REFUSED =
-  'Requests refused with 429 (`RATE_LIMITED` or `KEY_BANNED`). Each operation counts as one request, whatever its cost.';
+  'Requests refused with 429 (`RATE_LIMITED` or `KEY_BANNED`). Each operation counts as one request, regardless of its cost.';
 export const BANS = 'Bans that began.';
 
 @JsonSchema({ example: { date: '2026-11-23', requests: 812, refused: 3, bans: 0 } })

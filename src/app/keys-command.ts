@@ -17,7 +17,7 @@ const USAGE = `Usage: npm run keys -- <command> [options]
   usage [ID] [--days N]
 
   PLAN is ${Object.keys(PLANS).join(', ').toLowerCase()} or enterprise; scopes are read, write and admin.
-  --shares-quota-of gives a key the plan, limits and windows of another key, in place of its own plan.
+  --shares-quota-of gives a key the plan, limits and windows of another key, instead of its own plan.
   rotate gives a key a new secret; DURATION is how long the old secret still works: 0, 90s, 30m, 24h (the default), 7d.
   usage prints the usage of a key on each of the last N days (default: 30). Without an ID, it prints the callers with
   the most requests.

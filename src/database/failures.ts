@@ -80,7 +80,7 @@ export function leavesUnclear(failure: Failure | undefined): boolean {
   return failure === undefined || failure === 'unavailable' || failure === 'stale' || failure === 'rejected';
 }
 
-/** The error of a connection that could not be opened. The database counts as unavailable, whatever the reason. */
+/** The error of a connection that could not be opened. The database counts as unavailable, for any reason. */
 export function notOpened(cause: unknown): Error {
   return Object.assign(new Error(`no connection could be opened: ${reasonOf(cause)}`, { cause }), { code: '08001' });
 }

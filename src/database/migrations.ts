@@ -150,8 +150,8 @@ async function pending(connection: MigrationConnection, migrations: Migration[])
 
 /**
  * Runs `work` in a transaction that holds the advisory lock. Creates the migrations table if needed. There is no time limit,
- * since a migration may take long, and other instances that start meanwhile wait for it. The instances do not wait inside the
- * database server, so that a killed start leaves no waiting statement there.
+ * since a migration may take long, and other instances that start in the meantime wait for it. The instances do not wait inside
+ * the database server, so that a killed start leaves no waiting statement there.
  */
 async function alone<T>(
   connection: MigrationConnection,

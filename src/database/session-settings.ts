@@ -1,8 +1,8 @@
 /**
- * SQL for settings that change the meaning of texts. Every session needs these settings, whatever the server, the database, the
- * role, `PGOPTIONS` or the URL has set. Drivers read dates only in the style ISO. Prisma writes and reads timestamps as if every
- * session were in UTC. In SQL strings a backslash is an ordinary character. (node-postgres itself sets `client_encoding`.)
- * PgBouncer keeps these settings for each client.
+ * SQL for settings that change the meaning of texts. Every session needs these settings, regardless of the settings of the
+ * server, the database, the role, `PGOPTIONS` and the URL. Drivers read dates only in the style ISO. Prisma writes and reads
+ * timestamps as if every session were in UTC. In SQL strings a backslash is an ordinary character. (node-postgres itself sets
+ * `client_encoding`.) PgBouncer keeps these settings for each client.
  */
 export const FORMATS = "set datestyle to 'ISO'; set timezone to 'UTC'; set standard_conforming_strings to on";
 

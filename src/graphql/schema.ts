@@ -27,7 +27,7 @@ export interface SchemaParts {
   readonly errors: Catalogue;
   /** The tables whose rows PostgreSQL can write as JSON. */
   readonly tables: readonly Table<object>[];
-  /** The topics of events. {@link subscribe} accepts those with a table. */
+  /** The topics of events. {@link subscribe} accepts topics with a table. */
   readonly topics: Topics;
   /** The source of subscriptions: returns the changes of a topic that pass a filter. */
   subscribe(topic: string, filter: EventFilter): AsyncIterable<ChangeEvent>;

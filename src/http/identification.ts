@@ -65,7 +65,7 @@ export interface Identification {
  */
 const NOBODY = { id: 'unidentified', quota: PLANS.FREE };
 
-/** A meter that charges nobody. Its limit headers report an unused quota. */
+/** A meter that charges no caller. Its limit headers report an unused quota. */
 export function meterOfNobody(limits: Limiter): Meter {
   const peek = () => limits.peek(NOBODY);
   return new Meter({ take: peek, peek }, NOBODY);

@@ -40,7 +40,7 @@ const CERTIFICATES: readonly Remedy[] = [
   [/^(ERR_SSL_\w+|ERR_OSSL_\w+|EPROTO)$/, 'Check sslcert and sslkey in REDIS_URL, or use redis:// without TLS.'],
 ];
 
-/** Faults that may be temporary. The gateway counts in memory meanwhile. */
+/** Faults that may be temporary. Until they end, the gateway counts in memory. */
 const TEMPORARY: readonly Remedy[] = [
   [/\bREADONLY\b/, 'The server is a replica: name the master in REDIS_URL, or its Sentinels.'],
   [/\bNOREPLICAS\b/, 'The server accepts writes only with replicas (min-replicas-to-write).'],

@@ -20,7 +20,7 @@ let users = 0;
 const signIn = async (claims = {}) => bearer(await provider.sign({ sub: `user ${++users}`, ...claims }));
 const seconds = (delta: number) => Math.floor(Date.now() / 1000) + delta;
 
-test('a user has an id, a plan and scopes of its own, and no usage', async () => {
+test('a user has a separate id, plan and scopes, and no usage', async () => {
   const { json } = await ask(
     gateway,
     '{ viewer { user callerId plan scopes apiKey { id } usage { date } rateLimit { windows { limit } } } }',
@@ -39,7 +39,7 @@ test('a user has an id, a plan and scopes of its own, and no usage', async () =>
   });
 });
 
-test('two users of one address have quotas of their own, and leave that of the address alone', async () => {
+test('two users of one address have separate quotas, and do not use the quota of the address', async () => {
   const [ann, ben] = [await signIn(), await signIn()];
   const from = '198.51.100.7';
   for (let i = 0; i < 3; i++) await ask(gateway, 'GET /pets', { headers: ann, from });

@@ -73,7 +73,7 @@ test('a change of the plan applies to the keys that share it, at once here and w
   expect((await use(key, there)).told.limit).toBe(10);
 });
 
-test('bans, usage and refusals are the own ones of each key', async () => {
+test('each key has separate bans, usage and refusals', async () => {
   const owner = await here.createKey({ ...ENTERPRISE, perMinute: 2 });
   const [greedy, quiet] = [await shared(owner), await shared(owner)];
   await use(quiet);
@@ -92,7 +92,7 @@ test('bans, usage and refusals are the own ones of each key', async () => {
   expect((await use(greedy)).status).toBe(200);
 });
 
-test('scopes, expiry and revocation are the own ones of each key', async () => {
+test('each key has separate scopes, expiry and revocation', async () => {
   const owner = await here.createKey({ plan: 'PRO' });
   const reader = await shared(owner, { scopes: ['READ'] });
   const other = await shared(owner);
@@ -114,7 +114,7 @@ describe('createApiKey', () => {
     expect(refusal).toMatchObject({ code: 'BAD_USER_INPUT', paths });
   });
 
-  test('rejects keys that share a quota themselves, are revoked or expired, and unknown ones', async () => {
+  test('rejects unknown keys, and keys that share a quota themselves, are revoked or expired', async () => {
     const owner = await here.createKey();
     const sharer = await shared(owner);
     const revoked = await here.createKey();

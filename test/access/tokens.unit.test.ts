@@ -166,7 +166,7 @@ describe("the issuer's keys", () => {
   afterEach(() => own.stop());
   const reads = () => own.paths.filter((path) => path === '/keys').length;
 
-  test('are found by discovery, also for an issuer that ends with a slash, or at JWT_JWKS_URL', async () => {
+  test('are found by discovery, even for an issuer that ends with a slash, or at JWT_JWKS_URL', async () => {
     const slashed = await IdentityProvider.start('RS256', '/');
     expect(await check(await slashed.sign(), { issuer: slashed.issuer })).toMatchObject({ user: expect.any(String) });
     expect(slashed.paths).toEqual(['/.well-known/openid-configuration', '/keys']);
@@ -180,7 +180,7 @@ describe("the issuer's keys", () => {
     expect(own.paths).toEqual(['/keys']);
   });
 
-  test('are read again for an unknown key id, but at most once in 5 seconds, whatever arrives', async () => {
+  test('are read again for an unknown key id, but at most once in 5 seconds for any number of tokens', async () => {
     const clock = jest.spyOn(performance, 'now');
     const start = performance.now();
     clock.mockImplementation(() => start);

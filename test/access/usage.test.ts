@@ -67,7 +67,7 @@ describe('the usage of a key counts', () => {
     expect(told['x-ratelimit-remaining']).toBe(String(100 - requests));
   });
 
-  test('each rejected operation as one refused request, whatever its cost, and each ban when the ban begins', async () => {
+  test('each rejected operation as one refused request, regardless of its cost, and each ban when the ban begins', async () => {
     const key = await createKey(5);
     await ask(key, 5);
     await gateway.graphql(TWO, {}, key.headers);

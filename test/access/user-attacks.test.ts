@@ -86,7 +86,7 @@ describe("another user's order", () => {
     expect((await send(ann, `GET /store/orders/${hers}`)).headers.etag).toBe(etag);
   });
 
-  test('is in no page, from whatever cursor', async () => {
+  test('is in no page, from any cursor', async () => {
     const page = '{ orders(first: 1, orderBy: { field: ID, direction: DESC }) { pageInfo { endCursor } } }';
     const cursor = String((await send(ann, page)).json.data?.orders?.pageInfo?.endCursor);
     const before = await send(

@@ -103,7 +103,7 @@ test('health checks and preflights do not look at keys', async () => {
   expect([preflight.statusCode, ids, await remaining(from)]).toEqual([204, [], 60]);
 });
 
-test('keys are looked up on behalf of the address', async () => {
+test('look-ups of keys count for the address', async () => {
   const from = newAddress();
   const sessionFor = jest.spyOn(gateway.database, 'sessionFor');
   await send('/pets', unknownKey(), from);

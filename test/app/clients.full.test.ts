@@ -169,7 +169,7 @@ async function withTokens<T>(run: (environment: { TOKEN_URL: string }) => Promis
 
 const USER_SEES = { user: 'ann', event: 'CREATED' };
 
-test('Apollo Client sends the token of a user, and connects again with a new one when it ends', async () => {
+test('Apollo Client sends the token of a user, and connects again with a new token when the token ends', async () => {
   expect(await withTokens((environment) => seenBy('sign-in', environment))).toEqual(USER_SEES);
 });
 
@@ -209,7 +209,7 @@ test('Relay refetches pages, adds and deletes edges, gets live events, and keeps
 
 /**
  * Runs a client that reaches the gateway through a proxy. A second after the first WebSocket, the proxy closes all connections,
- * and for eight seconds refuses new ones, like a gateway that is restarted.
+ * and for eight seconds rejects new connections, like a gateway that is restarted.
  */
 async function throughRestart<T>(run: (environment: { PETSTORE_URL: string }) => Promise<T>): Promise<T> {
   const sockets = new Set<Socket>();
@@ -306,7 +306,7 @@ test('urql retries a query that failed in an outage, but retries a mutation only
   expect([list.mock.calls.length, place.mock.calls.length]).toEqual([2, 3]);
 });
 
-/** Its types are those of browsers, which this file does not have. */
+/** Its types are types of browsers, which this file does not have. */
 const { patientFetch } = jest.requireActual<{ patientFetch: typeof fetch }>('./clients/patient-fetch');
 const ORDER = { petId: 1, quantity: 1 };
 

@@ -82,7 +82,7 @@ maybe.each([['directly'], ["behind nginx with its beginner's configuration"]])('
   };
 
   browserTest(
-    'a consumer gets each change once, over lost connections too',
+    'a consumer gets each change once, even if connections are lost',
     async () => {
       await consume();
       await untilRunning(2);
@@ -117,7 +117,7 @@ maybe.each([['directly'], ["behind nginx with its beginner's configuration"]])('
   );
 
   browserTest(
-    'EventSource goes on where a comment has moved the cursor',
+    'EventSource resumes at the cursor of the last comment',
     async () => {
       await page.evaluate(`globalThis.ids = []; globalThis.source = new EventSource('${url}/events?cursor=now');
       source.onmessage = ({ data }) => ids.push(JSON.parse(data).objectId)`);

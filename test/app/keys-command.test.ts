@@ -242,7 +242,7 @@ test('a key without the scope ADMIN fails with a readable error', async () => {
   );
 });
 
-test('if the server is not a gateway, the error says so, whatever the server responds', async () => {
+test('if the server is not a gateway, the error says so, for every response of the server', async () => {
   let body = '';
   const other = createServer((_request, response) => response.writeHead(404).end(body)).listen(0, '127.0.0.1');
   await once(other, 'listening');

@@ -216,7 +216,7 @@ test.concurrent.each<[name: string, args: string[]]>([
   ['app/keys', ['--help']],
   ['app/dump', []],
 ])(
-  'the command %s succeeds if nobody reads its result, and fails with one line if the disk is full',
+  'the command %s succeeds if no process reads its result, and fails with one line if the disk is full',
   inTestbed(async (bed, name: string, args: string[]) => {
     const run = async (redirection: string) => {
       const line = redirected(bed.withPipe(redirection), [...quick(command(name)), ...args]);

@@ -165,7 +165,7 @@ describe.each(['apollo', 'urql'])('with %s', (client) => {
     await page.unroute('**/writes');
   });
 
-  browserTest('live updates of other callers, also in a filtered list', async () => {
+  browserTest('live updates of other callers, including updates in a filtered list', async () => {
     await page.getByLabel('Available only').check();
     await until(async () => !(await rows()).includes('Pet 01'));
     const before = sent.length;

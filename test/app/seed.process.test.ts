@@ -27,7 +27,7 @@ async function seed(args: string[], environment: Record<string, string> = {}) {
 }
 
 describe('npm run seed, while the gateway runs', () => {
-  test('adds a realistic store, and adds to what is there', async () => {
+  test('adds a realistic store to the existing data', async () => {
     await rows(`insert into categories (name) values ('Mine')`);
     expect(await seed(['--pets', '40'])).toEqual({
       code: 0,

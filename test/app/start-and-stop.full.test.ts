@@ -17,7 +17,7 @@ import { until } from '../helper/until';
 
 /** The number of the lock that a start takes before it migrates, as Prisma's CLI does. */
 const LOCK = 72707369;
-/** A stop takes at most this long, whatever the database, Redis and the log do: ten seconds, and four more (docs/operations.md). */
+/** Maximum time of a stop, even if the database, Redis or the log hangs: ten seconds, and four more (docs/operations.md). */
 const STOP_MS = 14_000;
 
 /** A role that may not connect, since its limit of connections is reached. */

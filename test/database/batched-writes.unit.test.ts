@@ -73,7 +73,7 @@ test('rows of one turn of the event loop are one statement, and each gets its ow
   expect(published).toEqual(['id of a1', 'id of b1', 'id of a2']);
 });
 
-test('at most two statements are in flight, and the rows that arrive meanwhile are the next one', async () => {
+test('at most two statements are in flight, and the next statement writes the rows that arrive in the meantime', async () => {
   const { writes, sent, named, writeAll } = scene();
   await writeAll('a1');
   await writeAll('a2');
@@ -186,7 +186,7 @@ describe('a row whose deadline ends', () => {
     expect([...published].sort()).toEqual(['id of a0', 'id of a1', 'id of b1']);
   });
 
-  test('ends the batch if nobody waits for its other rows either', async () => {
+  test('ends the batch if no request waits for its other rows either', async () => {
     const { sent, write, ended } = scene();
     const deadline = new Deadline(1_000_000_000);
     write('a1', deadline);

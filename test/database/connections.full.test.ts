@@ -78,7 +78,7 @@ onPostgres('on PostgreSQL', () => {
     return pids[0] ?? 0;
   };
 
-  test('one caller holds at most 7 of 10 connections, and another caller is served meanwhile', async () => {
+  test('one caller holds at most 7 of 10 connections, and another caller is served in the meantime', async () => {
     const sessionOf = (caller: string) => database.sessionFor({ callerId: caller, deadline: new Deadline(10_000) });
     const sleeping = all(8, () => sessionOf('a').query(statement('select pg_sleep(1)'), []));
     await sessionOf('b').query(statement('select 1'), []);
@@ -214,7 +214,7 @@ onPostgres('on PostgreSQL', () => {
       expect(await count()).toBe(4);
     });
 
-    test('of a caller whose clients leave are cancelled one after the other, those of another caller at once', async () => {
+    test('of a caller whose clients disconnect are cancelled one after the other, but statements of another caller at once', async () => {
       const endings = { leaver: new Deadline(60_000), other: new Deadline(60_000) };
       const wait = (callerId: 'leaver' | 'other') =>
         database

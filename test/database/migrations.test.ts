@@ -126,7 +126,7 @@ test('a migration is applied once its reason to fail is gone, without a repair o
   expect(await tables()).toEqual(['first', 'second', 'third']);
 });
 
-test('a failure that the version before recorded does not block the start, but a failure of the Prisma CLI does', async () => {
+test('a failure that the previous version recorded does not block the start, but a failure of the Prisma CLI does', async () => {
   write(FIRST);
   await run();
   await connection.script("drop table first; update _prisma_migrations set finished_at = null, logs = 'lock timeout'");
@@ -255,7 +255,7 @@ test('rows of the previous version get no times until they are written, and inst
   expect(await times()).toEqual([{ created_at: null, updated_at: null }]);
   expect(await connection.rows("select pg_relation_filenode('pets')::text as node")).toEqual(files);
 
-  // The statements of the version before do not mention the times.
+  // The statements of the previous version do not mention the times.
   await connection.script(
     `insert into pets (name, category_id) values ('Bello', 1); update pets set name = 'Rexi' where id = 1`,
   );

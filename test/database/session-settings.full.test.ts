@@ -30,7 +30,7 @@ const PLACE = 'mutation { placeOrder(input: { petId: 1, quantity: 1 }) { id } }'
 
 const onServer = CAN_START_POSTGRES ? describe : describe.skip;
 
-onServer('whatever the settings of a session are by default', () => {
+onServer('regardless of the default settings of a session', () => {
   let postgres: PostgresServer;
   let direct: Client;
   beforeAll(async () => {

@@ -69,7 +69,7 @@ describe('a statement', () => {
     expect(await database.prisma.order.findMany()).toMatchObject([{ shipDate }, { shipDate }]);
   });
 
-  onPostgres('stores the same point in time whatever the time zone of the server', async () => {
+  onPostgres('stores the same point in time in every time zone of the server', async () => {
     const name = new URL(url ?? '').pathname.slice(1);
     await sql(service(), `alter database ${name} set timezone to 'America/New_York'`);
     const other = await openDatabase({ url, directory: '' });

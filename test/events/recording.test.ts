@@ -78,7 +78,7 @@ describe('an event tells', () => {
     expect((await last())?.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('of an order its owner, whoever changes it', async () => {
+  test('of an order its owner, even if another caller changes it', async () => {
     const token = { 'x-api-key': undefined, authorization: `Bearer ${await provider.sign({ sub: 'ben' })}` };
     const { json } = await ask(gateway, PLACE, { headers: token });
     const id = json.data?.placeOrder?.id;

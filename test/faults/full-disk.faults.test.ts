@@ -159,7 +159,7 @@ onSmallDisk('on a full disk', () => {
   });
 
   test.each([0o700, 0o755])(
-    'a start on a read-only disk fails with one line, whatever the mode of DATA_DIR',
+    'a start on a read-only disk fails with one line, for every mode of DATA_DIR',
     async (mode) => {
       chmodSync(data, mode);
       disk.remount('ro');

@@ -153,8 +153,8 @@ onOwnServers(
 );
 
 /**
- * Watches whether two instances count requests in Redis or in memory. The instance `other` gets no requests meanwhile, and
- * so would not notice that Redis is unavailable. Therefore, `look` reads a caller's limits from `other`.
+ * Watches whether two instances count requests in Redis or in memory. The instance `other` gets no requests during this time,
+ * and so would not notice that Redis is unavailable. Therefore, `look` reads a caller's limits from `other`.
  */
 class States {
   isAlone = false;

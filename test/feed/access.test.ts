@@ -64,7 +64,7 @@ describe.each(SEEN)('%s', (who, seen) => {
     return json.data?.events as Json & { nodes: Json[] };
   };
 
-  test('sees the events of the objects that it sees, in whatever pages', async () => {
+  test('sees the events of the objects that it sees, in pages of any size', async () => {
     const { nodes, pageInfo } = await nodesOf();
     expect(said(nodes)).toEqual(seen);
     const { json } = await send(who, 'GET /events');

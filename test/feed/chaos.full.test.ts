@@ -61,7 +61,7 @@ class StreamReader {
     if (stream.status !== 200) await sleep(50);
   }
 
-  /** The number of events, with those of the current stream. */
+  /** The number of events, including the events of the current stream. */
   get count(): number {
     const { stream } = this;
     return this.seen.length + (stream && !stream.isOver ? stream.events.length : 0);
@@ -75,7 +75,7 @@ class StreamReader {
 const onServers = TEST_DATABASE_URL && HAS_REDIS ? test : test.skip;
 
 onServers(
-  'every reader gets every committed change once and in order, whatever is killed and whatever transactions are open',
+  'every reader gets every committed change once and in order, even if processes are killed and transactions stay open',
   async () => {
     const [main, other, redis] = [await createDatabase(), await createDatabase(), await openRedis()];
     await makeAdminKey(main.database);

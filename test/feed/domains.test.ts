@@ -1,7 +1,7 @@
 import type { Gateway } from '../helper/gateway';
 import { fillToys, startToys } from '../toys/gateway';
 
-// The topics of the feed are those of the domains.
+// The topics of the feed are the topics of the domains.
 
 let gateway: Gateway;
 beforeAll(async () => {

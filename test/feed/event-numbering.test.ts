@@ -64,7 +64,7 @@ describe('positions', () => {
     expect(await lastEvent()).toMatchObject(last as object);
   });
 
-  test('are given by themselves, when nobody reads', async () => {
+  test('are assigned automatically, even without a reader', async () => {
     const numbering = new EventNumbering(database);
     numbering.start(10);
     await commit('a');

@@ -15,7 +15,7 @@ test('a change that is committed when the process is killed, and not published y
       ask(gateway.url, { method, path, headers: HEADERS, body: JSON.stringify(body) });
     await send('POST', '/categories', { name: 'Dogs' });
     let cursor = '';
-    // The event of the first is in the statement of the row, and that of the second in a transaction.
+    // The event of the first is in the statement of the row, and the event of the second in a transaction.
     for (const [method, path, body, kind] of [
       ['POST', '/pets', { name: 'Rex', categoryId: 1 }, 'created'],
       ['PATCH', '/pets/1', { name: 'Max' }, 'updated'],

@@ -39,7 +39,7 @@ const open = async (path = '/events', headers: object = KEY) => {
 };
 const rename = (...names: string[]) =>
   gateway.data(`mutation { ${names.map((name, i) => `a${i}: updatePet(id: 1, input: { name: "${name}" }) { id }`)} }`);
-/** Writes events that nobody announces. */
+/** Writes events without announcing them. */
 const write = (count: number) =>
   sql(`insert into events (topic, kind, object_id) select 'pet', 'UPDATED', n from generate_series(1, $1::int) as n`, [
     count,
@@ -123,7 +123,7 @@ describe('a stream of the feed', () => {
     expect(performance.now() - start).toBeLessThan(2500);
   });
 
-  test('sends a reader that is far behind every event once, and others meanwhile get theirs', async () => {
+  test('sends every event once to a reader that is far behind, and other readers get their events in the meantime', async () => {
     await write(1500);
     const { headers } = await gateway.createKey();
     const behind = await Promise.all([open('/events', headers), open('/events', headers)]);
@@ -208,7 +208,7 @@ describe('the media type', () => {
     expect((await answer('/pets', 'text/event-stream')).code).toBe('NOT_ACCEPTABLE');
   });
 
-  test('of HEAD is that of a page', async () => {
+  test('of HEAD is the media type of a page', async () => {
     const head = await FeedStream.open(url, { method: 'HEAD', headers: KEY });
     await head.untilOver();
     expect([head.status, head.response.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);

@@ -76,8 +76,8 @@ function problemFaults(problem: Problem | undefined, http?: number): string[] {
 }
 
 /**
- * Executes the document with the response's data in place of resolvers. The result equals the data if the data has exactly
- * the selected fields, of the right types.
+ * Executes the document with the response's data instead of resolvers. The result equals the data if the data has exactly the
+ * selected fields, of the right types.
  */
 function dataFaults(schema: GraphQLSchema, { method, url, payload }: FuzzedRequest, data: object): string[] {
   const search = new URL(url, 'http://localhost').searchParams;

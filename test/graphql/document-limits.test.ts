@@ -109,7 +109,7 @@ const ALLOWED: [what: string, query: string, of: () => Gateway, variables?: obje
   ['directives', ofToy(times(490, () => 'id @include(if: true)')), () => gateway],
   ['equal relations', ofPets('category { id } '.repeat(380)), () => petstore],
   [
-    'fragments with fields of their own',
+    'fragments with different fields',
     `${ofPets(spreads(99))} ${times(99, (i) => `fragment F${i} on Pet { ${times(13, (j) => `f${i}_${j}: name`)} }`)}`,
     () => petstore,
   ],

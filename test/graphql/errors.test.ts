@@ -15,7 +15,7 @@ afterAll(() => gateway.close());
 const schema = contractSchema();
 
 describe('the schema', () => {
-  test('has every error code in the enum ErrorCode, also in the introspection result', async () => {
+  test('has every error code in the enum ErrorCode, and in the introspection result', async () => {
     const type = schema.getType('ErrorCode');
     expect(isEnumType(type) && type.getValues().map(({ name }) => name)).toEqual([...CATALOGUE.keys()]);
     const { __schema } = await gateway.data<{

@@ -90,7 +90,7 @@ async function expectSame(text: string, variables: Record<string, unknown> = {})
   expect(await ask(text, variables)).toMatchObject({ status: 200, text: JSON.stringify(result) });
 }
 
-test('responses are byte-identical to those of graphql-js, with the same errors and at most the estimated number of values', async () => {
+test('responses are byte-identical to the responses of graphql-js, with the same errors and at most the estimated number of values', async () => {
   const seen = { same: 0, failed: 0 };
   const property = fc.asyncProperty(queries(schema), async ({ text, variables }) => {
     fc.pre(validate(schema, parse(text), [...specifiedRules, idFormsRule]).length === 0);

@@ -156,7 +156,7 @@ describe('a document is checked with its own values, although the same document 
       { line: 2, column: 15 },
     ],
     [
-      'an enum value in place of a string',
+      'an enum value instead of a string',
       '{ toys(filter: { name: "NAME" }) { totalCount } }',
       '{\n  toys(filter: { name: NAME }) { totalCount }\n}',
       /String cannot represent a non string value: NAME/,

@@ -126,7 +126,7 @@ test('requests that wait for a document go on together as soon as it is known', 
   expect([...Object.values(queue)].filter((value) => value instanceof Map && value.size > 0)).toEqual([]);
 });
 
-test('the places that a caller may wait in are those that others leave free, and at least one', () => {
+test('a caller may use as many places in the queue as other callers leave free, and at least one', () => {
   const queue = new OperationQueue({ mostWaiting: 10, rejectionOf: () => undefined });
   /** @returns the number of operations that are rejected. */
   const enter = (callerId: string, count: number) => {

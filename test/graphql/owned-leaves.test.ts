@@ -140,7 +140,7 @@ const CALLERS = [
   },
 ] as const;
 
-test('responses are byte-identical to those of graphql-js over rows in memory, for all kinds of callers', async () => {
+test('responses are byte-identical to responses of graphql-js over rows in memory, for all kinds of callers', async () => {
   // All resolvers are removed, so that the default resolver reads the rows in memory.
   const { mapSchema, MapperKind } = await import('@graphql-tools/utils');
   const bare = mapSchema(schema, {

@@ -54,7 +54,7 @@ test.each<[counted: string[], costs: Record<string, number>]>([
     expect([request, await costOf(request)]).toEqual([request, cost]);
 });
 
-test('without enforcement of the directive, an operation is charged as one request, whatever its fields', async () => {
+test('without enforcement of the directive, an operation is charged as one request, regardless of its fields', async () => {
   await startWith(['toys'], (schema) => schema);
   expect([await costOf(TWO_FIELDS), await costOf('/toys')]).toEqual([1, 1]);
 });

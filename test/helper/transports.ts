@@ -24,7 +24,7 @@ export interface Reply {
   readonly isRunning?: true;
 }
 
-/** Sends operations to a gateway of its own over every transport, one after the other. */
+/** Sends operations to a separate gateway over every transport, one after the other. */
 export class Transports {
   /** The errors that the gateway has logged. */
   readonly logged: unknown[] = [];

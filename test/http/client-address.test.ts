@@ -134,7 +134,7 @@ test.each(ROWS)('TRUST_PROXY=%s: %s', async (TRUST_PROXY, _name, isShared, reque
   expect(remaining).toEqual(isShared ? [59, 58, 57] : [59, 59, 59]);
 });
 
-test('requests with the same key share one quota, whatever addresses they come from', async () => {
+test('requests with the same key share one quota, even if they come from different addresses', async () => {
   const { headers } = await gateway.createKey();
   for (const [address, remaining] of [
     ['192.0.2.1', 59],

@@ -52,7 +52,7 @@ describe('the server closes a connection', () => {
     expect((await limitOf())['x-ratelimit-remaining']).toBe(before);
   });
 
-  test('on which no byte arrives, whoever ends it, without a ban, however many there are', async () => {
+  test('on which no byte arrives, whether the client or the server ends it, without a ban, even if there are many', async () => {
     const strict = await gateway.another({ BAN_AFTER: '1', HEADERS_TIMEOUT_MS: '300', KEEP_ALIVE_TIMEOUT_MS: '300' });
     const origin = await strict.listen();
     const port = Number(new URL(origin).port);

@@ -342,7 +342,7 @@ describe('while many unknown keys of one address are looked up', () => {
     ['different keys', SHARE, () => unknownKey],
     [
       'the same key',
-      // The first of these requests counts apart from those that join its look-up.
+      // The first of these requests counts separately from the requests that join its look-up.
       SHARE + 1,
       () => {
         const key = unknownKey();

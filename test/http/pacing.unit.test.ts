@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const reject = (count: number) => Array.from({ length: count }, () => requests.paceRejection(socket));
 
-test('a connection gets twenty rejections at once, further ones ever later, and is closed after a hundred', () => {
+test('a connection gets twenty rejections at once, further rejections with growing delays, and is closed after a hundred', () => {
   const waits = reject(MOST + 1);
   expect(waits.slice(0, 20)).toEqual(Array(20).fill(0));
   const paced = waits.slice(20, MOST);

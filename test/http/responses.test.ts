@@ -166,7 +166,7 @@ describe('responses to requests that the HTTP parser rejects or would answer its
     await instance.close();
   });
 
-  test('charge nobody behind a trusted proxy, since the address is the address of the proxy', async () => {
+  test('charge no caller behind a trusted proxy, since the address is the address of the proxy', async () => {
     const instance = await gateway.another({ TRUST_PROXY: '127.0.0.1' });
     const url = await instance.listen();
     for (let i = 0; i < 3; i++) {

@@ -1,7 +1,7 @@
 import { everyRow, fillShop } from '../helper/database';
 import { type Sent, Transports } from '../helper/transports';
 
-/** Faulty operations get the same response over every transport, whatever has run before. */
+/** Faulty operations get the same response over every transport, regardless of earlier operations. */
 
 let transports: Transports;
 beforeAll(async () => {

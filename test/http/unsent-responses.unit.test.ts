@@ -61,7 +61,7 @@ test('a response that is cancelled is no progress of its connection', () => {
   expect([stalled.destroyed, reading.destroyed]).toEqual([true, false]);
 });
 
-test('unsent bytes of an end user count for the user and for its address, those of a key do not count for an address', () => {
+test('unsent bytes of an end user count for the user and for the address, unsent bytes of a key do not count for an address', () => {
   const unsent = new UnsentResponses();
   const hold = (id: string, address?: string) => unsent.hold({ id, address }, new Socket(), 6 * MIB);
   const held = [hold('user:ann', '192.0.2.1'), hold('user:ben', '192.0.2.1'), hold('192.0.2.1'), hold('key')];

@@ -44,7 +44,7 @@ const created = () =>
 const NAMES = ['Rex', '"quoted", {braces}', "back\\slash 'n' quote", 'null', '🐕 zoë', 'a,b'];
 const CREATE = 'mutation ($input: NewPet!) { createPet(input: $input) { id name status categoryId } }';
 
-/** Creates a pet with a request id of its own. */
+/** Creates a pet with a separate request id. */
 function create(i: number, form: string, categoryId: number): Promise<Answer> {
   const input = { name: `${NAMES[i % NAMES.length]} ${i}`, status: i % 2 ? 'sold' : 'pending', categoryId };
   const headers = { ...keys[i % keys.length]?.headers, 'x-request-id': `create-${i}` };

@@ -457,7 +457,7 @@ describe('in a large shop', () => {
     expect((await send(gateway, 'GET /pets?limit=100')).json).toHaveLength(100);
   });
 
-  test('the lists of a filter have at most 100 values together, also repeated ones, in GraphQL and REST', async () => {
+  test('the lists of a filter have at most 100 values together, including repeated values, in GraphQL and REST', async () => {
     const ids = (length: number) => Array.from({ length }, (_, i) => i + 1);
     const query = 'query ($filter: PetFilter) { pets(filter: $filter, first: 1) { nodes { id } } }';
     const pathsOf = async (filter: object) => (await refusalOf(gateway, query, { filter })).paths;

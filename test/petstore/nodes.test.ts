@@ -19,7 +19,7 @@ const NODES = `query ($ids: [ID!]!) {
   nodes(ids: $ids) { __typename nodeId ... on Pet { name } ... on Category { name } ... on Order { quantity } ... on InventoryItem { stock: quantity } }
 }`;
 
-test('every object has a unique nodeId, by which node and nodes find it', async () => {
+test('every object has a unique nodeId, with which node and nodes find it', async () => {
   const { pet, category, order } = await gateway.data(
     '{ pet(id: 1) { nodeId inventory { nodeId } } category(id: 1) { nodeId } order(id: 1) { nodeId } }',
   );
@@ -152,7 +152,7 @@ describe('an id is rejected if it', () => {
   });
 });
 
-test('node and nodes each count as one request, however many objects they return', async () => {
+test('node and nodes each count as one request, for any number of objects', async () => {
   const { headers } = await gateway.createKey();
   const id = nodeIdOf('Pet', 1);
   const query = `{ node(id: "${id}") { nodeId } nodes(ids: ["${id}", "${id}"]) { nodeId } }`;

@@ -87,7 +87,7 @@ describe('every write to a row', () => {
     expect((await data(READ))[name]?.version).not.toBe(after?.version);
   });
 
-  test('moves them also if it is made by an order, and leaves the other rows', async () => {
+  test('moves them even if an order makes it, and leaves the other rows unchanged', async () => {
     const before = await data(READ);
     await data('mutation { placeOrder(input: { petId: 1, quantity: 1 }) { id } }');
     const after = await data(READ);
@@ -178,7 +178,7 @@ describe('ifVersion', () => {
     expect(await change(field, null)).toBe('done');
   });
 
-  test.each(CHANGES)('%s of an unknown object is not found, whatever the version', async (_name, field) => {
+  test.each(CHANGES)('%s of an unknown object is not found, with any version', async (_name, field) => {
     expect(await change(field.replace(/d: \d/, 'd: 99'), '1')).toBe('NOT_FOUND');
   });
 

@@ -68,7 +68,7 @@ const request = (operation: string, more: object = {}) => ({
 });
 
 browserTest(
-  'Sandbox is replaced by GraphiQL with a notice if Apollo is unreachable, and contacts nobody else',
+  'Sandbox is replaced by GraphiQL with a notice if Apollo is unreachable, and contacts no other server',
   async () => {
     const sandbox = await browsing.open('/graphql');
     const { page } = sandbox;

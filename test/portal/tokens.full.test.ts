@@ -5,7 +5,7 @@ import { running } from '../helper/live';
 import { until } from '../helper/until';
 import { browserTest, enterKey, expectNoComplaints, useBrowsing } from './browsing';
 
-/** The pages with the token of an end user in place of a key. */
+/** The pages with the token of an end user instead of a key. */
 
 let provider: IdentityProvider;
 const browsing = useBrowsing(async () => {

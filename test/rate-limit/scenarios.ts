@@ -107,7 +107,7 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     { ask: 'free', is: { ...limited, inForce: 'uncounted', retryAfterMs: 40_000, minute: 0 } },
     { ask: 'free', wait: 40_000, is: allowed },
   ],
-  'the 20th rejection bans the caller for 60 seconds, also from free requests': [
+  'the 20th rejection bans the caller for 60 seconds, even from free requests': [
     useUpMinute,
     { ask: 'counted', wait: 30_000, times: 19, is: { ...limited, retryAfterMs: 30_000, bannedIn: undefined } },
     { ask: 'counted', is: { ...limited, retryAfterMs: 60_000, bannedIn: 60_000 } },

@@ -30,7 +30,7 @@ describe.each(['memory', 'Redis'])('callers that share the windows of another ca
 
   const take = async (subject: Subject, cost = 1) => (await store.take(subject, cost, 'counted')).verdict;
 
-  check('use one quota, whoever asks', async () => {
+  check('use one quota, regardless of which key asks', async () => {
     expect([await take(a), await take(owner), await take(b, 2)]).toEqual(['allowed', 'allowed', 'allowed']);
     for (const subject of [a, b, owner]) {
       expect((await store.peek(subject)).windows.map(({ used }) => used)).toEqual([4, 4]);

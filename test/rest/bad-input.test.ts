@@ -191,7 +191,7 @@ describe('bodies', () => {
     // values that exist in JSON text but not in JavaScript
     ['POST /store/orders', '{"quantity":12345678901234567890}', ['quantity', QUANTITY]],
     ['PATCH /pets/1', '{"name":"\\udc00"}', ['name', 'must not contain a lone surrogate']],
-    // strings in place of numbers and booleans, as some generated clients send int64
+    // strings instead of numbers and booleans, as some generated clients send int64
     [
       'POST /store/orders',
       { quantity: '2', complete: 'true' },

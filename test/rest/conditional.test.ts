@@ -141,7 +141,7 @@ describe.each(CHANGES)('If-None-Match in %s', (on, ...[body]) => {
   const sendUnless = (tag: string, more = {}) => send(gateway, on, body, { 'if-none-match': tag, ...more });
   const done = on.startsWith('DELETE') ? 204 : 200;
 
-  test('rejects an asterisk and the current ETag, also as changed by a proxy, and changes nothing', async () => {
+  test('rejects an asterisk and the current ETag, even if a proxy has changed it, and changes nothing', async () => {
     const before = await everyRow(gateway.database);
     const tag = await tagOf(pathOf(on));
     for (const header of ['*', tag, `${STALE}, ${tag}`, ...changedByProxies(tag)])

@@ -165,7 +165,7 @@ describe('Content-Type', () => {
         ]);
   });
 
-  test('DELETE deletes what exists, whatever its Content-Type, if it has no body', async () => {
+  test('DELETE without a body deletes an existing object, regardless of the Content-Type', async () => {
     await fillShop(gateway.database);
     const paths = ['/store/orders/1', '/store/inventory/1', '/pets/3', '/categories/2'];
     for (const path of paths) {

@@ -92,7 +92,7 @@ export async function askViewer() {
     const title = extensions.code === 'UNAUTHENTICATED' ? rejected : TITLES[extensions.code];
     return failed(title ?? 'Rejected', text, seconds || RETRY_SECONDS);
   } catch {
-    // Also if a proxy responds in place of the gateway, with content other than JSON.
+    // Also if a proxy responds instead of the gateway, with content other than JSON.
     return failed('No response', 'The server does not respond.', RETRY_SECONDS);
   }
 }

@@ -94,7 +94,7 @@ describe('a second process is rejected', () => {
     });
   });
 
-  test('at once while the first is stopped, also after more starts than its socket has room for connections', async () => {
+  test('at once while the first is stopped, even after more starts than its socket has room for connections', async () => {
     const first = await startOwner();
     process.kill(first.pid, 'SIGSTOP');
     const { stderr } = await start().ended;
@@ -114,7 +114,7 @@ describe('a second process is rejected', () => {
     await lock(long);
   });
 
-  test('if it uses another path of the directory, also after the directory was moved', async () => {
+  test('if it uses another path of the directory, even after the directory was moved', async () => {
     const path = `${directory}/../${directory.split('/').pop()}`;
     await startOwner();
     await expect(lock(path)).rejects.toThrow('in use by process');
@@ -125,7 +125,7 @@ describe('a second process is rejected', () => {
   test.each([
     ['on another host', seeFromAnotherHost, 'process 4711 on another-host'],
     ['without sockets', seeWithoutSocket, 'process \\d+'],
-  ])('%s, since the first renews its lock, whatever the clocks show', async (_, see, name) => {
+  ])('%s, since the first renews its lock, even if the clocks differ', async (_, see, name) => {
     await startOwner();
     see();
     const beat = inLock(String(readdirSync(join(directory, ...locks())).find((each) => each.startsWith('beat.'))));

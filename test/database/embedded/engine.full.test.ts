@@ -136,7 +136,7 @@ class Caller {
     }
   }
 
-  /** Prisma makes two statements of this, in a transaction of its own. */
+  /** Prisma makes two statements of this, in a separate transaction. */
   private createNested(isValid: boolean) {
     const pets = { create: [{ name: `of ${this.index}` }, { name: isValid ? 'Rex' : '' }] };
     const data = { name: `caller ${this.index}`, pets };

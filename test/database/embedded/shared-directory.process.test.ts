@@ -21,7 +21,7 @@ const isPermitted = spawnSync(CONTAINER[0], [...CONTAINER.slice(1), 'true']).sta
 // In CI, the tests fail instead of being skipped.
 const inContainers = isPermitted || process.env.CI === 'true' ? describe : describe.skip;
 
-/** Gives the container a network and a host name of its own. Its network has no addresses, so tests cannot send requests. */
+/** Gives the container a separate network and host name. The network has no addresses, so tests cannot send requests. */
 const ISOLATED = [
   ...CONTAINER,
   '--net',
@@ -130,7 +130,7 @@ inContainers('two containers', () => {
 });
 
 test.concurrent(
-  'exactly one of two gateways that start at the same instant serves, also after a crash',
+  'exactly one of two gateways that start at the same instant serves, even after a crash',
   inTestbed(async (bed) => {
     for (let round = 0; round < ROUNDS; round++) {
       const both = [bed.startAnother(), bed.startAnother()];

@@ -372,7 +372,7 @@ test('`complete` of an unknown id, and a second `complete`, change nothing', asy
   expect(await connection.settled()).toEqual([event('a')]);
 });
 
-test('an operation that the client has completed gets no message, whatever its kind', async () => {
+test('an operation of any kind gets no message once the client has completed it', async () => {
   const connection = await Connection.open();
   const mutation = 'mutation { createCategory(input: { name: "Fish" }) { id } }';
   for (const query of [PETS, pet(1), mutation, 'nonsense']) connection.send(subscribe('a', query), complete('a'));

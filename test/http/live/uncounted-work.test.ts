@@ -43,7 +43,7 @@ describe('free operations of one caller', () => {
         return Promise.all(queries().map((query) => client.subscribe(query).untilOver()));
       },
     ],
-  ])('are limited to an estimated cost of 10,000 per second over %s, and delay nobody else', async (_over, run) => {
+  ])('are limited to an estimated cost of 10,000 per second over %s, and delay no other caller', async (_over, run) => {
     const [greedy, other] = [await gateway.createKey(), await gateway.createKey()];
     await ask(gateway, 'GET /pets', { headers: other.headers });
     const asked = time(() => run(greedy.headers));
