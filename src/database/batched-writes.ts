@@ -8,8 +8,8 @@ import { checkPlaces } from './fair-semaphore';
 /** Maximum number of rows that one statement writes. */
 const MAX_ROWS = 64;
 /**
- * Maximum number of rows of one caller in flight. With more, a caller with hundreds of requests in progress could keep the event
- * loop busy with its responses, which arrive together, and so delay all other requests.
+ * Maximum number of rows of one caller in flight. With more rows, the responses for a caller with hundreds of requests in
+ * progress would arrive together. They could keep the event loop busy, and so delay all other requests.
  */
 const MAX_ROWS_OF_ONE_CALLER = 16;
 /** Maximum number of statements in flight. Rows that arrive meanwhile wait, and are written together. */

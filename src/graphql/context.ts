@@ -63,8 +63,8 @@ export interface Api {
   readonly json: JsonFormat;
   /**
    * Whether the interface coerces variables before it sends them. Otherwise the executor coerces them. graphql-js coerces the
-   * variables of every operation again, so each scalar must accept its own values as input, and the value of each enum value
-   * must be its name.
+   * variables of every operation again. Therefore each scalar must accept its own values as input, and the value of each enum
+   * value must be its name.
    */
   readonly sendsCoerced?: true;
 }

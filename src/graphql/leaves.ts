@@ -36,11 +36,12 @@ import { type ListArgs, pageOf } from './page-args';
 import type { SelectedField, SelectedFields } from './selected';
 
 /**
- * Replaces the plain root fields of queries by leaves. A root field is plain if PostgreSQL can write its whole subtree as JSON:
- * every field below it is declared by a table, or read by the default resolver from a column whose value PostgreSQL writes as
- * graphql-js does. A field with a resolver of its own is never part of a leaf. A leaf is a hidden field of a separate execution
- * schema. It has the arguments and the resolver of the root field, but the resolver returns JSON, so graphql-js completes only
- * one value. Documents are validated against the schema without leaves, so clients can neither select nor discover leaves.
+ * Replaces the plain root fields of queries by leaves. A root field is plain if PostgreSQL can write its whole subtree as JSON.
+ * This is the case if every field below it is declared by a table, or is read by the default resolver from a column whose value
+ * PostgreSQL writes in the same way as graphql-js. A field with a resolver of its own is never part of a leaf. A leaf is a
+ * hidden field of a separate execution schema. It has the arguments and the resolver of the root field, but the resolver
+ * returns JSON, so graphql-js completes only one value. Documents are validated against the schema without leaves, so clients
+ * can neither select nor discover leaves.
  */
 
 /** The tables whose rows PostgreSQL can write as JSON, by the name of their GraphQL type. */

@@ -72,8 +72,8 @@ interface CallerQueue {
 /**
  * Keeps one caller's expensive operations from blocking the event loop, and from delaying other callers. Each caller has FIFO
  * queues. A counted operation starts if the caller's running operations, and all running operations, stay within limits on
- * estimated cost. Uncounted work starts if the caller's {@link Allowance} is not used up. Each iteration of the event loop starts
- * at most one expensive operation, or some uncounted work, round-robin over all callers, so that other requests are served in
+ * estimated cost. Uncounted work starts if the caller's {@link Allowance} is not used up. Each iteration of the event loop
+ * starts at most one expensive operation, or some uncounted work, round-robin over all callers. Other requests are served in
  * between.
  */
 export class OperationQueue {

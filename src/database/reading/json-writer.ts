@@ -353,7 +353,7 @@ class Format implements Value {
   }
 
   /**
-   * Adds a member whose value may be null. With `omitsNulls`, a member with a null value is omitted: key and value are joined
+   * Adds a member whose value may be null. With `omitsNulls`, a member with a null value is omitted. Key and value are joined
    * with `||`, which returns null for a null value, and `format` writes nothing for null.
    */
   addOptional(key: string, value: Value, omitsNulls: boolean): this {
