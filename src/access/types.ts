@@ -26,7 +26,7 @@ class KeyId extends OtherId {
   }
 }
 
-/** The form of key ids. Key ids that consist only of digits arrive as integers. */
+/** The form of key ids. The `ID` scalar parses a key id of digits without a leading zero as a `bigint`, not as a `KeyId`. */
 export const KEY_ID: IdForm = {
   type: idOfForm('KeyId'),
   description: 'API keys have key ids instead',

@@ -23,8 +23,8 @@ const SCALARS: Readonly<Record<Column['kind'], readonly string[]>> = {
 };
 
 /**
- * The scalars whose JSON form PostgreSQL can produce. A custom scalar may serialize a column of any kind, but only graphql-js
- * can serialize it.
+ * The scalars that PostgreSQL can write as JSON. A field of any other scalar may have a column of any kind, but only graphql-js
+ * can serialize the field.
  */
 const KNOWN: ReadonlySet<string> = new Set(['ID', 'String', 'Int', 'Float', 'Boolean', 'DateTime']);
 

@@ -51,7 +51,7 @@ export class Operation implements OperationSource {
   private readonly conditions: readonly string[];
   /** The variables at positions that may reject values of the correct type. */
   private readonly positioned: readonly PositionedVariable[];
-  /** The variables that must not be null, although their type allows null. Found when a variable is null. */
+  /** The variables that must not be null, although their type allows null; `undefined` until a variable is first null. */
   private withoutNull: ReadonlySet<string> | undefined;
   /** The analyses, by the values of these variables. */
   private readonly analyses = new Map<string, Analysis>();

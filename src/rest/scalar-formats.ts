@@ -70,8 +70,8 @@ export function restNamesOf(type: GraphQLEnumType): string[] {
 }
 
 /**
- * What else a client must know about an invalid value, to be added to the error message. Some client generators write int64
- * as a string.
+ * Returns a hint on the JSON form that a value must have, for the end of the error message; empty if there is no hint. Some
+ * client generators write int64 as a string.
  * @param type the name of a scalar or enum.
  */
 export function jsonHint(type: string, raw: unknown): string {

@@ -166,12 +166,12 @@ export function nodeIdOf(type: string, { sql }: Column): Readonly<Record<'nodeId
  */
 export function versionOf(table: string): Readonly<Record<'version', Computed>> {
   return {
-    // Events of deletions by an instance of the previous version have no version.
     version: {
       sql: `hashtextextended(${table}::text, 0)::text`,
       kind: 'enum',
       type: 'text',
       isNullable: false,
+      // Instances of the previous release publish deletions without the `version` of the row, which can no longer be read.
       ofGone: '',
     },
   };

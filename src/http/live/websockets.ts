@@ -299,7 +299,7 @@ export class WebSockets {
     if (!uncount) return close(connection, TRY_AGAIN_LATER, tooMany(live.connections.most).message);
     connection.identity = { caller, key, messages: this.counters.memo(caller.id), uncount };
     this.closeAtExpiry(connection);
-    // The client may have disconnected during the look-up. Its `close` event has then uncounted only the old caller.
+    // If the client disconnected during the look-up, the `close` event has already ended the count of the previous caller only.
     if (connection.webSocket.readyState !== connection.webSocket.OPEN) uncount();
     return true;
   }
