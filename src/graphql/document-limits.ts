@@ -4,13 +4,15 @@ import {
   GraphQLError,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionSetNode,
-  type ValidationRule,
 } from 'graphql';
 
 /** Maximum number of fields, and of root fields, of an operation after expanding its fragments. */
 const MAX_FIELDS = 2000;
 const MAX_ROOT_FIELDS = 100;
+/** Maximum number of fields of an operation that uses no quota. */
+const MAX_FREE_FIELDS = 500;
 
 /**
  * Maximum number of comparisons of fields that have the same response name. graphql-js also has such a limit, which includes
@@ -25,35 +27,48 @@ interface SelectionSize {
   readonly rootFields: number;
   /** Nesting levels of fields and inline fragments. */
   readonly depth: number;
+  /** Whether a field that is not nested has the name of a root field that uses quota. */
+  readonly usesQuota: boolean;
 }
 
-const EMPTY: SelectionSize = { fields: 0, rootFields: 0, depth: 0 };
+const EMPTY: SelectionSize = { fields: 0, rootFields: 0, depth: 0, usesQuota: false };
 
-/** Rejects operations with too many fields, root fields or nesting levels. A separate limit bounds the estimated cost. */
-export function documentLimitsRule(maxDepth: number): ValidationRule {
-  return (context) => ({
-    Document: (document) => {
-      for (const { node, size } of operationSizes(document)) {
-        const limit = (what: string, number: number, unit: string, most: number) => {
-          if (number <= most) return;
-          const message = `The operation ${what} ${number} ${unit}; at most ${most} are allowed.`;
-          context.reportError(new GraphQLError(message, { nodes: node, extensions: TOO_COMPLEX }));
-        };
-        limit('is', size.depth, 'levels deep', maxDepth);
-        limit('has', size.fields, 'fields', MAX_FIELDS);
-        limit('has', size.rootFields, 'root fields', MAX_ROOT_FIELDS);
-      }
-    },
+/**
+ * The errors of a parsed document that is too large to be validated. A separate limit bounds the estimated cost.
+ * @param isFree whether the root field of queries with this name uses no quota.
+ */
+export function limitErrors(
+  document: DocumentNode,
+  maxDepth: number,
+  isFree: (field: string) => boolean,
+): GraphQLError[] {
+  const errors = operationSizes(document, isFree).flatMap(({ node, size }) => {
+    const limit = (what: string, number: number, unit: string, most: number) => {
+      if (number <= most) return [];
+      const message = `The operation ${what} ${number} ${unit}; at most ${most} are allowed.`;
+      return new GraphQLError(message, { nodes: node, extensions: TOO_COMPLEX });
+    };
+    const isFreeQuery = node.operation === OperationTypeNode.QUERY && !size.usesQuota;
+    return [
+      limit('is', size.depth, 'levels deep', maxDepth),
+      isFreeQuery
+        ? limit('uses no quota and has', size.fields, 'fields', MAX_FREE_FIELDS)
+        : limit('has', size.fields, 'fields', MAX_FIELDS),
+      limit('has', size.rootFields, 'root fields', MAX_ROOT_FIELDS),
+    ].flat();
   });
+  return repeatsTooOften(document) ? [...errors, new GraphQLError(REPEATS)] : errors;
 }
 
 const TOO_COMPLEX = { code: 'OPERATION_TOO_COMPLEX' };
+
+export const REPEATS = 'The document repeats fields or fragments too often to be validated.';
 
 /**
  * Whether a document repeats response names so often that comparing their fields takes too long. Validation compares each
  * field, including the fields nested in it, to each earlier field of the same name. Fragments count as if they were not spread.
  */
-export function repeatsTooOften({ definitions }: DocumentNode): boolean {
+function repeatsTooOften({ definitions }: DocumentNode): boolean {
   let comparisons = 0;
   /** Counts the comparisons. @returns the number of fields in the selection, nested fields included. */
   const count = (selectionSet: SelectionSetNode | undefined, earlier = new Map<string, number>()): number => {
@@ -86,7 +101,7 @@ export function fieldsOf(document: DocumentNode): number {
  * The size of each operation of a parsed document. The document may be invalid: a fragment that spreads itself counts as
  * empty inside itself. Each fragment is measured once, even if it is spread several times.
  */
-function operationSizes({ definitions }: DocumentNode) {
+function operationSizes({ definitions }: DocumentNode, isFree = (_field: string) => false) {
   const fragments = new Map<string, FragmentDefinitionNode>();
   const known = new Map<string, SelectionSize>();
   const ofFragment = (name: string): SelectionSize => {
@@ -101,6 +116,7 @@ function operationSizes({ definitions }: DocumentNode) {
     let fields = 0;
     let rootFields = 0;
     let depth = 0;
+    let usesQuota = false;
     for (const selection of selectionSet?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
@@ -108,8 +124,9 @@ function operationSizes({ definitions }: DocumentNode) {
       fields += inner.fields + (isField ? 1 : 0);
       rootFields += isField ? 1 : inner.rootFields;
       depth = Math.max(depth, inner.depth + (isSpread ? 0 : 1));
+      usesQuota ||= isField ? !isFree(selection.name.value) : inner.usesQuota;
     }
-    return { fields, rootFields, depth };
+    return { fields, rootFields, depth, usesQuota };
   };
   for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const operations = definitions.filter(

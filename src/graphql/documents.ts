@@ -20,7 +20,7 @@ import { limitError } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 import { isCounted } from './directives';
-import { documentLimitsRule, fieldsOf, repeatsTooOften } from './document-limits';
+import { fieldsOf, limitErrors, REPEATS } from './document-limits';
 import { isUsualIntrospection } from './introspection-answers';
 import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
@@ -51,8 +51,6 @@ const MAX_PERSISTED = 1024 * 1024;
 
 /** `subscriptionRule` replaces one rule of graphql-js. */
 const SPECIFIED_RULES = specifiedRules.filter((rule) => rule !== SingleFieldSubscriptionsRule);
-
-const REPEATS = 'The document repeats fields or fragments too often to be validated.';
 
 const NOT_IN_SAFELIST = new GraphQLError(
   'This server runs only trusted documents, and this document is not in its list.',
@@ -98,7 +96,7 @@ export class Documents {
   });
   /** The texts of known documents. Finding a document by its text avoids hashing. */
   private readonly knownTexts = new Set<string>();
-  private readonly limitsRule: ValidationRule;
+  private readonly maxDepth: number;
   private readonly rules: readonly ValidationRule[];
   /** The errors of invalid documents. */
   private readonly errors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
@@ -112,8 +110,8 @@ export class Documents {
     readonly onlyTrusted = false,
   ) {
     this.parseOptions = { maxTokens: limits.tokens };
-    this.limitsRule = documentLimitsRule(limits.depth);
-    this.rules = [...SPECIFIED_RULES, subscriptionRule, this.limitsRule, idFormsRule];
+    this.maxDepth = limits.depth;
+    this.rules = [...SPECIFIED_RULES, subscriptionRule, idFormsRule];
     const texts = new LRUCache<string, string>({
       maxSize: MAX_PERSISTED,
       sizeCalculation: (text, key) => text.length + key.length,
@@ -155,10 +153,8 @@ export class Documents {
     if (this.find(hash) === document) return [];
     const before = this.errors.get(document);
     if (before) return before;
-    // The limits are checked even if the document is invalid, since their errors are more specific.
-    const found = repeatsTooOften(document)
-      ? [...validate(this.schema, document, [this.limitsRule]), new GraphQLError(REPEATS)]
-      : validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });
+    const exceeded = limitErrors(document, this.maxDepth, (field) => isFreeOfQuota(this.schema, field));
+    const found = exceeded.length ? exceeded : validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });
     addArgumentPaths(found, document);
     if (!found.length) this.add(hash, document);
     const errors = found.map(withCode);
@@ -173,7 +169,7 @@ export class Documents {
    */
   rejectionOf(document: DocumentNode, { scopes }: Caller): GraphQLError | undefined {
     if (!this.onlyTrusted || scopes.has('ADMIN') || this.trusted?.lists(document)) return undefined;
-    return isFreeOfQuota(this.schema, document) ? undefined : NOT_IN_SAFELIST;
+    return usesNoQuota(this.schema, document) ? undefined : NOT_IN_SAFELIST;
   }
 
   /** Whether a document has been parsed and validated. */
@@ -273,18 +269,20 @@ export function reworded(message: string): string {
  * Whether a document contains only queries whose root fields use no quota: introspection, `rateLimit`, `viewer`. The
  * document may be invalid.
  */
-function isFreeOfQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
-  const fields = schema.getQueryType()?.getFields() ?? {};
+function usesNoQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
   return definitions.every((node) => {
     if (node.kind !== 'OperationDefinition') return node.kind === 'FragmentDefinition';
     return (
       node.operation === 'query' &&
-      node.selectionSet.selections.every((selection) => {
-        if (selection.kind !== 'Field') return false;
-        const { value: name } = selection.name;
-        const field = fields[name];
-        return name.startsWith('__') || (field !== undefined && !isCounted(field));
-      })
+      node.selectionSet.selections.every(
+        (selection) => selection.kind === 'Field' && isFreeOfQuota(schema, selection.name.value),
+      )
     );
   });
+}
+
+/** Whether a root field of queries uses no quota. Returns false for unknown fields. */
+function isFreeOfQuota(schema: GraphQLSchema, name: string): boolean {
+  const field = schema.getQueryType()?.getFields()[name];
+  return name.startsWith('__') || (field !== undefined && !isCounted(field));
 }

@@ -50,6 +50,9 @@ const ROWS = 'boxes(first: 100) { nodes { toys(first: 100) { nodes { box { toys(
 const CYCLE = '__schema { types { fields { type { fields { type { fields { type { name } } } } } } } }';
 const COMPARED = `${ofToy(spreads(99))} ${fragments(99, () => 'box { id } '.repeat(8))}`;
 
+/** A selection with this number of fields that use no quota. */
+const FREE = (fields: number) => `__schema { queryType { ${times(fields - 2, (i) => `a${i}: name`)} } }`;
+
 const REPEATED = 'The document repeats fields or fragments too often to be validated.';
 
 const REJECTED: [what: string, query: string, message: string | RegExp, code?: string | RegExp][] = [
@@ -91,7 +94,13 @@ const REJECTED: [what: string, query: string, message: string | RegExp, code?: s
   ['characters in a name', ofToy('x'.repeat(100_000)), 'Cannot query field', INVALID],
   ['lines in a string', `{ toy(id: """${'\n'.repeat(50_000)}""") { id } }`, 'must be an integer', 'BAD_USER_INPUT'],
   ['cycles in introspection', `{ ${CYCLE} }`, 'Maximum introspection depth exceeded', INVALID],
-  ['introspections at once', introspections(12), 'The operation has 2640 fields; at most 2000 are allowed.'],
+  ['introspections at once', introspections(12), 'The operation uses no quota and has 2640 fields; at most 500 are'],
+  ['fields that use no quota', `{ ${FREE(501)} }`, 'The operation uses no quota and has 501 fields; at most 500 are'],
+  [
+    'fields that use no quota, in a fragment',
+    `{ ... { ...F } } fragment F on Query { ${FREE(501)} }`,
+    'The operation uses no quota and has 501 fields; at most 500 are',
+  ],
   ['repetitions of a field', ofToy('id '.repeat(1900)), REPEATED, INVALID],
   ['repetitions of nested fields', ofToy('box { toys { nodes { id } } } '.repeat(350)), REPEATED, INVALID],
   ['repetitions in inline fragments', ofToy('... { box { toys { nodes { id } } } } '.repeat(330)), REPEATED, INVALID],
@@ -107,6 +116,8 @@ const unrun = (selection: string) => `{ __typename pet(id: 1) @skip(if: true) { 
 const ALLOWED: [what: string, query: string, of: () => Gateway, variables?: object][] = [
   ['aliases', ofToy(times(1660, (i) => `a${i}: id`)), () => gateway],
   ['directives', ofToy(times(490, () => 'id @include(if: true)')), () => gateway],
+  ['free fields', `{ ${FREE(500)} }`, () => gateway],
+  ['free fields beside a field that uses quota', `{ toy(id: 1) { id } ${FREE(600)} }`, () => gateway],
   ['equal relations', ofPets('category { id } '.repeat(380)), () => petstore],
   [
     'fragments with different fields',
