@@ -12,7 +12,7 @@ export function paceRejections(requests: RequestsInProgress): onSendHookHandler<
       requests.unpace(socket);
       return done(null, payload);
     }
-    const ms = requests.paceRejection(socket);
+    const ms = requests.paceRejection(socket, request.caller);
     if (ms === 0) return done(null, payload);
     requests.stopCounting(request.slot);
     if (ms < Infinity) return void setTimeout(done, ms, null, payload);

@@ -51,6 +51,9 @@ const UNPACED_REJECTIONS = 20;
 /** Each further rejection is delayed by this many milliseconds more than the previous rejection, up to `MAX_PACE_MS`. */
 const PACE_MS = 10;
 const MAX_PACE_MS = 1_000;
+/** The rejections of a caller on all its connections are paced too: after this number, they are sent at this interval in ms. */
+const UNPACED_OF_CALLER = 100;
+const CALLER_PACE_MS = 2;
 /** After this number of consecutive rejections, the connection is closed. */
 const MAX_REJECTIONS = 100;
 
@@ -142,6 +145,8 @@ export class RequestsInProgress {
   private arrivedOn: KnownSocket[] = [];
   private readonly slots = new Set<Slot>();
   private readonly arriving = new Set<Arriving>();
+  /** When the next rejection of each caller is due, in `performance.now()` time, if it has just had rejections. */
+  private readonly nextRejections = new Map<string, number>();
   /**
    * The number of counted requests and operations by caller. Requests and operations of an end user also count for the client's
    * address.
@@ -329,19 +334,22 @@ export class RequestsInProgress {
   }
 
   /**
-   * Paces the rejections of a connection: after {@link UNPACED_REJECTIONS}, the delay grows with each rejection.
+   * Paces the rejections of a connection, and those of a caller on all its connections (GCRA). Otherwise a caller could avoid the
+   * pacing with new connections.
    * @returns how long to wait before the response is sent, in milliseconds; `Infinity` if the connection is to be closed.
    */
-  paceRejection(socket: KnownSocket): number {
+  paceRejection(socket: KnownSocket, { id, address = id }: Holder): number {
     const state = socket[STATE];
     if (!state) return 0;
     state.rejections += 1;
-    const paced = state.rejections - UNPACED_REJECTIONS;
-    if (paced <= 0) return 0;
     if (state.rejections > MAX_REJECTIONS) return Infinity;
     const now = performance.now();
-    state.rejectedAt = Math.max(now, state.rejectedAt) + Math.min(paced * PACE_MS, MAX_PACE_MS);
-    return state.rejectedAt - now;
+    const next = Math.max(now, this.nextRejections.get(address) ?? 0);
+    this.nextRejections.set(address, next + CALLER_PACE_MS);
+    const paced = Math.max(0, state.rejections - UNPACED_REJECTIONS);
+    if (paced) state.rejectedAt = Math.max(now, state.rejectedAt) + Math.min(paced * PACE_MS, MAX_PACE_MS);
+    const ofCaller = Math.min(next - now - UNPACED_OF_CALLER * CALLER_PACE_MS, MAX_PACE_MS);
+    return Math.max(0, ofCaller, paced && state.rejectedAt - now);
   }
 
   /** Ends the pacing of a connection. Called for a response that is not a rejection. */
@@ -461,6 +469,8 @@ export class RequestsInProgress {
 
   private sweep(): void {
     this.closeLongArriving();
+    const now = performance.now();
+    for (const [caller, next] of this.nextRejections) if (next < now) this.nextRejections.delete(caller);
     for (const slot of [...this.slots]) {
       const { reply } = slot;
       if (!reply || slot.phase !== 'running' || reply.elapsedTime < this.limitOf(reply)) continue;

@@ -13,7 +13,13 @@ beforeEach(() => {
   requests.start({ raw: { socket } } as unknown as FastifyRequest, {} as FastifyReply);
 });
 
-const reject = (count: number) => Array.from({ length: count }, () => requests.paceRejection(socket));
+const connect = () => {
+  const other = new Socket();
+  requests.start({ raw: { socket: other } } as unknown as FastifyRequest, {} as FastifyReply);
+  return other;
+};
+const reject = (count: number, on = socket, id = 'caller') =>
+  Array.from({ length: count }, () => requests.paceRejection(on, { id }));
 
 test('a connection gets twenty rejections at once, further rejections with growing delays, and is closed after a hundred', () => {
   const waits = reject(MOST + 1);
@@ -25,15 +31,21 @@ test('a connection gets twenty rejections at once, further rejections with growi
   expect(waits[MOST]).toBe(Infinity);
 });
 
-test('a response that is not a rejection ends the pacing', () => {
+test('a response that is not a rejection ends the pacing of a connection', () => {
   reject(MOST);
   requests.unpace(socket);
-  expect(reject(20)).toEqual(Array(20).fill(0));
+  expect(reject(20, socket, 'other')).toEqual(Array(20).fill(0));
 });
 
-test('other connections are not paced', () => {
-  reject(MOST);
-  const other = new Socket();
-  requests.start({ raw: { socket: other } } as unknown as FastifyRequest, {} as FastifyReply);
-  expect(requests.paceRejection(other)).toBe(0);
+test('another connection of the caller is not paced, until the caller has had a hundred rejections', () => {
+  reject(50);
+  expect(reject(20, connect())).toEqual(Array(20).fill(0));
+  reject(20, connect());
+  reject(10, connect());
+  const waits = reject(20, connect());
+  expect(waits[0]).toBeGreaterThanOrEqual(0);
+  expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+  expect(waits[19]).toBeGreaterThan(20);
+  expect(waits[19]).toBeLessThan(50);
+  expect(reject(20, connect(), 'other')).toEqual(Array(20).fill(0));
 });
