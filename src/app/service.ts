@@ -73,16 +73,17 @@ export class ServiceStart {
 
 /** Opens the database and creates the application. @param signal interrupts the migrations. */
 async function openService(config: Config, signal: AbortSignal): Promise<Service> {
-  const opening = openDatabase({
+  const database = await openDatabase({
     url: config.DATABASE_URL,
     directory: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     signal,
     report: complain,
+    // Loads the other modules while the database opens in its own thread or process.
+    onThread: () => void import('./app.js'),
   });
-  // Loads the other modules while the database opens in its own thread or process.
-  const [database, { createApp }] = await Promise.all([opening, import('./app.js')]);
+  const { createApp } = await import('./app.js');
   const app = await createApp(config, database);
   const { server, limits, firstAdminKey, metrics, drain, product, firstList, firstWrite } = app;
   return {

@@ -9,6 +9,11 @@ interface DatabaseOptions extends MigrationOptions, Partial<Omit<PoolBounds, 'co
   readonly url?: string;
   /** The data directory of the embedded database. */
   readonly directory: string;
+  /**
+   * Called when the thread of the embedded database has started. The calling thread may then be busy for some time, without
+   * delaying the database. With PostgreSQL, called at once.
+   */
+  readonly onThread?: () => void;
 }
 
 /**
@@ -16,7 +21,9 @@ interface DatabaseOptions extends MigrationOptions, Partial<Omit<PoolBounds, 'co
  * @throws Error with a one-line message if the database cannot be opened or migrated.
  */
 export function openDatabase(options: DatabaseOptions): Promise<GatewayDatabase> {
-  const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000 } = options;
+  const { url, directory, poolSize = 10, queue = 1000, requestTimeoutMs = 10_000, onThread } = options;
   const bounds = { poolSize, queue, requestTimeoutMs };
-  return url ? openPostgres(url, bounds, options) : openEmbedded(directory, bounds);
+  if (!url) return openEmbedded(directory, bounds, onThread);
+  onThread?.();
+  return openPostgres(url, bounds, options);
 }

@@ -15,13 +15,20 @@ const COPY_IN = /\bcopy\b[^;]*\bfrom\s+stdin\b/i;
 
 /**
  * Opens the embedded database in `directory`, and creates it if needed.
+ * @param onThread called when the thread of the database has started.
  * @throws Error with a one-line message if another process has the database open, or the database is from a different
  * PostgreSQL version.
  */
-export async function openEmbedded(directory: string, bounds: Bounds): Promise<GatewayDatabase> {
+export async function openEmbedded(
+  directory: string,
+  bounds: Bounds,
+  onThread: () => void = () => undefined,
+): Promise<GatewayDatabase> {
   makeDataDirectory(directory);
   const { proof, release } = await lockDirectory(directory);
-  const thread = await DatabaseThread.start({ directory, proof }, release);
+  const started = DatabaseThread.start({ directory, proof }, release);
+  onThread();
+  const thread = await started;
   return connectTo(thread, `embedded PostgreSQL ${MAJOR_VERSION} in ${directory}`, bounds);
 }
 
