@@ -11,7 +11,7 @@ import {
 /** Maximum number of fields, and of root fields, of an operation after expanding its fragments. */
 const MAX_FIELDS = 2000;
 const MAX_ROOT_FIELDS = 100;
-/** Maximum number of fields of an operation that uses no quota. */
+/** Maximum number of fields of an operation whose root fields all use no quota. */
 const MAX_FREE_FIELDS = 500;
 
 /**
@@ -42,18 +42,17 @@ export function limitErrors(
   maxDepth: number,
   isFree: (field: string) => boolean,
 ): GraphQLError[] {
-  const errors = operationSizes(document, isFree).flatMap(({ node, size }) => {
+  const errors = operationSizes(document, isFree).flatMap(({ node, size, usesQuota }) => {
     const limit = (what: string, number: number, unit: string, most: number) => {
       if (number <= most) return [];
       const message = `The operation ${what} ${number} ${unit}; at most ${most} are allowed.`;
       return new GraphQLError(message, { nodes: node, extensions: TOO_COMPLEX });
     };
-    const isFreeQuery = node.operation === OperationTypeNode.QUERY && !size.usesQuota;
     return [
       limit('is', size.depth, 'levels deep', maxDepth),
-      isFreeQuery
-        ? limit('uses no quota and has', size.fields, 'fields', MAX_FREE_FIELDS)
-        : limit('has', size.fields, 'fields', MAX_FIELDS),
+      usesQuota
+        ? limit('has', size.fields, 'fields', MAX_FIELDS)
+        : limit('uses no quota and has', size.fields, 'fields', MAX_FREE_FIELDS),
       limit('has', size.rootFields, 'root fields', MAX_ROOT_FIELDS),
     ].flat();
   });
@@ -90,6 +89,11 @@ function repeatsTooOften({ definitions }: DocumentNode): boolean {
   };
   for (const definition of definitions) if ('selectionSet' in definition) count(definition.selectionSet);
   return comparisons > MAX_COMPARISONS;
+}
+
+/** Whether any operation of a document uses quota. @param isFree as for {@link limitErrors}. */
+export function usesQuota(document: DocumentNode, isFree: (field: string) => boolean): boolean {
+  return operationSizes(document, isFree).some((operation) => operation.usesQuota);
 }
 
 /** The number of fields of all operations of a document, after expanding fragments. */
@@ -132,5 +136,8 @@ function operationSizes({ definitions }: DocumentNode, isFree = (_field: string)
   const operations = definitions.filter(
     (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
   );
-  return operations.map((node) => ({ node, size: ofSelection(node.selectionSet) }));
+  return operations.map((node) => {
+    const size = ofSelection(node.selectionSet);
+    return { node, size, usesQuota: node.operation !== OperationTypeNode.QUERY || size.usesQuota };
+  });
 }

@@ -20,7 +20,7 @@ import { limitError } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
 import { isCounted } from './directives';
-import { fieldsOf, limitErrors, REPEATS } from './document-limits';
+import { fieldsOf, limitErrors, REPEATS, usesQuota } from './document-limits';
 import { isUsualIntrospection } from './introspection-answers';
 import { mostAnalyses } from './operation';
 import { OperationQueue } from './operation-queue';
@@ -98,6 +98,11 @@ export class Documents {
   private readonly knownTexts = new Set<string>();
   private readonly maxDepth: number;
   private readonly rules: readonly ValidationRule[];
+  /** Whether a root field of queries uses no quota: introspection, `rateLimit`, `viewer`. Returns false for unknown fields. */
+  private readonly isFree = (name: string): boolean => {
+    const field = this.schema.getQueryType()?.getFields()[name];
+    return name.startsWith('__') || (field !== undefined && !isCounted(field));
+  };
   /** The errors of invalid documents. */
   private readonly errors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
 
@@ -153,7 +158,7 @@ export class Documents {
     if (this.find(hash) === document) return [];
     const before = this.errors.get(document);
     if (before) return before;
-    const exceeded = limitErrors(document, this.maxDepth, (field) => isFreeOfQuota(this.schema, field));
+    const exceeded = limitErrors(document, this.maxDepth, this.isFree);
     const found = exceeded.length ? exceeded : validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });
     addArgumentPaths(found, document);
     if (!found.length) this.add(hash, document);
@@ -169,7 +174,7 @@ export class Documents {
    */
   rejectionOf(document: DocumentNode, { scopes }: Caller): GraphQLError | undefined {
     if (!this.onlyTrusted || scopes.has('ADMIN') || this.trusted?.lists(document)) return undefined;
-    return usesNoQuota(this.schema, document) ? undefined : NOT_IN_SAFELIST;
+    return usesQuota(document, this.isFree) ? NOT_IN_SAFELIST : undefined;
   }
 
   /** Whether a document has been parsed and validated. */
@@ -263,26 +268,4 @@ export function reworded(message: string): string {
     .replace(/^Syntax Error: Document contains more that (\d+) tokens.*/, 'The document has more than $1 tokens.')
     .replace(/^Maximum call stack size exceeded.*/, 'The document is nested too deeply to be parsed.')
     .replace(/^Validation aborted\.$/, REPEATS);
-}
-
-/**
- * Whether a document contains only queries whose root fields use no quota: introspection, `rateLimit`, `viewer`. The
- * document may be invalid.
- */
-function usesNoQuota(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
-  return definitions.every((node) => {
-    if (node.kind !== 'OperationDefinition') return node.kind === 'FragmentDefinition';
-    return (
-      node.operation === 'query' &&
-      node.selectionSet.selections.every(
-        (selection) => selection.kind === 'Field' && isFreeOfQuota(schema, selection.name.value),
-      )
-    );
-  });
-}
-
-/** Whether a root field of queries uses no quota. Returns false for unknown fields. */
-function isFreeOfQuota(schema: GraphQLSchema, name: string): boolean {
-  const field = schema.getQueryType()?.getFields()[name];
-  return name.startsWith('__') || (field !== undefined && !isCounted(field));
 }

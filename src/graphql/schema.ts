@@ -71,7 +71,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
 }
 
-/** The names of the root fields in the order of the classes, and of their methods. type-graphql has the import order of the classes. */
+/** The names of the root fields, in the order of the classes and their methods. type-graphql uses the import order of the classes. */
 function rootFieldsOf(classes: readonly Constructor[]): string[] {
   const { queries, mutations, subscriptions } = getMetadataStorage();
   const fields = [...queries, ...mutations, ...subscriptions];

@@ -51,8 +51,9 @@ const UNPACED_REJECTIONS = 20;
 /** Each further rejection is delayed by this many milliseconds more than the previous rejection, up to `MAX_PACE_MS`. */
 const PACE_MS = 10;
 const MAX_PACE_MS = 1_000;
-/** The rejections of a caller on all its connections are paced too: after this number, they are sent at this interval in ms. */
+/** After this number of rejections in quick succession on all its connections, a caller gets further rejections at intervals. */
 const UNPACED_OF_CALLER = 100;
+/** The interval, in milliseconds. Each rejection waits for at most `MAX_PACE_MS`. */
 const CALLER_PACE_MS = 2;
 /** After this number of consecutive rejections, the connection is closed. */
 const MAX_REJECTIONS = 100;
@@ -145,7 +146,10 @@ export class RequestsInProgress {
   private arrivedOn: KnownSocket[] = [];
   private readonly slots = new Set<Slot>();
   private readonly arriving = new Set<Arriving>();
-  /** When the next rejection of each caller is due, in `performance.now()` time, if it has just had rejections. */
+  /**
+   * The time at which each caller's next rejection would be due if all its rejections were paced, in `performance.now()` time.
+   * Only for callers with recent rejections.
+   */
   private readonly nextRejections = new Map<string, number>();
   /**
    * The number of counted requests and operations by caller. Requests and operations of an end user also count for the client's
@@ -334,8 +338,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * Paces the rejections of a connection, and those of a caller on all its connections (GCRA). Otherwise a caller could avoid the
-   * pacing with new connections.
+   * Paces the rejections of a connection. Also paces the rejections of its caller on all connections, since a caller could
+   * otherwise avoid the pacing with new connections.
    * @returns how long to wait before the response is sent, in milliseconds; `Infinity` if the connection is to be closed.
    */
   paceRejection(socket: KnownSocket, { id, address = id }: Holder): number {
@@ -344,12 +348,21 @@ export class RequestsInProgress {
     state.rejections += 1;
     if (state.rejections > MAX_REJECTIONS) return Infinity;
     const now = performance.now();
-    const next = Math.max(now, this.nextRejections.get(address) ?? 0);
-    this.nextRejections.set(address, next + CALLER_PACE_MS);
-    const paced = Math.max(0, state.rejections - UNPACED_REJECTIONS);
-    if (paced) state.rejectedAt = Math.max(now, state.rejectedAt) + Math.min(paced * PACE_MS, MAX_PACE_MS);
-    const ofCaller = Math.min(next - now - UNPACED_OF_CALLER * CALLER_PACE_MS, MAX_PACE_MS);
-    return Math.max(0, ofCaller, paced && state.rejectedAt - now);
+    return Math.max(this.delayOnConnection(state, now), this.delayOfCaller(address, now));
+  }
+
+  private delayOnConnection(state: SocketState, now: number): number {
+    const paced = state.rejections - UNPACED_REJECTIONS;
+    if (paced <= 0) return 0;
+    state.rejectedAt = Math.max(now, state.rejectedAt) + Math.min(paced * PACE_MS, MAX_PACE_MS);
+    return state.rejectedAt - now;
+  }
+
+  /** The generic cell rate algorithm (GCRA). */
+  private delayOfCaller(caller: string, now: number): number {
+    const next = Math.max(now, this.nextRejections.get(caller) ?? 0);
+    this.nextRejections.set(caller, next + CALLER_PACE_MS);
+    return Math.min(Math.max(0, next - now - UNPACED_OF_CALLER * CALLER_PACE_MS), MAX_PACE_MS);
   }
 
   /** Ends the pacing of a connection. Called for a response that is not a rejection. */

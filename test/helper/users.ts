@@ -4,7 +4,10 @@ import type { Scope } from '../../src/graphql/caller';
 
 const UNLIMITED = { perMinute: 1_000_000, perDay: 10_000_000 };
 
-/** Lets the key `user ada ORDER` stand for a token with which `ada` has signed in, with the scope ORDER. The caller id is `user:ada`. */
+/**
+ * Lets the key `user ada ORDER` stand for a token with which `ada` has signed in, with the scope ORDER. The caller id is
+ * `user:ada`.
+ */
 export function asUsers(): void {
   const { authenticate } = KeyAuthenticator.prototype;
   jest.spyOn(KeyAuthenticator.prototype, 'authenticate').mockImplementation(function (
