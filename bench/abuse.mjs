@@ -1,8 +1,7 @@
 // Measures how much one caller's abusive requests slow other callers. See README.md.
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ABUSES } from './lib/abuses.mjs';
-import { load } from './lib/load.mjs';
+import { startObserver } from './lib/observer.mjs';
 import { readOptions } from './lib/options.mjs';
 import { pinLoad, start } from './lib/process.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
@@ -16,45 +15,17 @@ const MOST = 2;
 const SMALL_MS = 2;
 /** Maximum response time of `/livez`, in milliseconds. */
 const LIVEZ_MS = 100;
-/** Number of connections of the other caller. With so few, its requests are delayed by the abuse and not by each other. */
-const FEW = 2;
 
 const options = readOptions({ seconds: '4' });
 const chosen = servers.find(({ name }) => name === (options.embedded ? 'gateway-embedded' : 'gateway'));
 const server = { ...chosen, env: { ...chosen.env, TRUST_PROXY: '127.0.0.1' } };
 /** The heap for which docs/bounds.md states the memory of a process. */
 const NODE_FLAGS = ['--max-old-space-size=256'];
-const bytes = (lines) => Buffer.from([...lines, '', ''].join('\r\n'));
-
-/** Requests `/livez` until the time `until`. @returns the longest response time in milliseconds. */
-async function slowestLivez(url, until) {
-  let slowest = 0;
-  while (performance.now() < until) {
-    const started = performance.now();
-    await (await fetch(`${url}/livez`)).arrayBuffer();
-    slowest = Math.max(slowest, performance.now() - started);
-    await sleep(20);
-  }
-  return slowest;
-}
 
 const median = (latencies) => latencies[Math.floor(latencies.length / 2)];
 
 /** The resident memory of a process, in bytes. */
 const memoryOf = (pid) => 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-
-/** Sends the requests of the other caller. @returns the latencies and failures, as `load` does. */
-function askOther({ port }, seconds = options.seconds) {
-  const asked = Array.from({ length: 1000 }, (_, i) =>
-    bytes([
-      `GET /pets?id=${i + 1} HTTP/1.1`,
-      `host: 127.0.0.1:${port}`,
-      'x-forwarded-for: 198.51.100.7',
-      `x-api-key: ${API_KEY}`,
-    ]),
-  );
-  return load(port, asked, { connections: FEW, seconds });
-}
 
 /**
  * Runs an abuse, and measures another caller and `/livez` before and during the abuse.
@@ -64,17 +35,17 @@ async function measure(name, abuse, gateway, database) {
   const { url, port, pid } = gateway;
   const context = { url, port, database, key: API_KEY, isEmbedded: options.embedded, memory: () => memoryOf(pid) };
   const prepared = await abuse.prepare?.(context);
-  const quiet = abuse.isCold ? undefined : await askOther(gateway);
+  const quiet = abuse.isCold ? undefined : await observe(gateway, options.seconds);
   const until = performance.now() + options.seconds * 1000;
-  const [result, meanwhile, livez] = await Promise.all([
+  const [result, meanwhile] = await Promise.all([
     abuse({ ...context, until, prepared }),
-    quiet && askOther(gateway),
-    slowestLivez(url, until),
+    observe(gateway, options.seconds, { isLivezOnly: abuse.isCold }),
   ]);
+  const { livez } = meanwhile;
   const { answer = result, failure } = result;
   const failures = failure ? [failure] : [];
   const told = [answer];
-  if (quiet && meanwhile) {
+  if (quiet) {
     const [before, during] = [median(quiet.latencies), median(meanwhile.latencies)];
     const rejected = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
     told.push(`the other caller's median ${before.toFixed(1)} → ${during.toFixed(1)} ms`);
@@ -88,18 +59,21 @@ async function measure(name, abuse, gateway, database) {
   return failures;
 }
 
+const observe = startObserver();
 pinLoad();
 await onStage(
   [server],
   options.database,
   async ({ url: database, running: [shared] }) => {
     let isWarm = false;
+    // The first `fetch` in a thread takes up to 100 ms.
+    await observe(shared, 0.1, { isLivezOnly: true });
     for (const [name, abuse] of Object.entries(ABUSES)) {
       if (options.only && !options.only.includes(name)) continue;
       if (options.embedded && (abuse.onPostgres || abuse.env)) continue;
       const own = abuse.env && (await start({ ...server, env: { ...server.env, ...abuse.env } }, database, NODE_FLAGS));
       const gateway = own ?? shared;
-      if (own || !(abuse.isCold || isWarm)) await askOther(gateway, options.warmup);
+      if (own || !(abuse.isCold || isWarm)) await observe(gateway, options.warmup);
       isWarm ||= !own && !abuse.isCold;
       if ((await measure(name, abuse, gateway, database)).length) process.exitCode = 1;
       await own?.stop();

@@ -29,10 +29,16 @@ const RETRY_MS = 20;
 const MAX_CALLERS = 10_000;
 /**
  * An event loop iteration that starts or ends an operation counts as long if it takes more than this many milliseconds. After
- * a long iteration, the next operation starts only after an equally long pause. Large documents and responses therefore leave
- * the event loop time for other requests. New connections need it most: Node accepts one in each iteration.
+ * a long iteration, the next operation starts only after an equally long pause. Large responses therefore leave the event loop
+ * time for other requests. New connections need it most: Node accepts one in each iteration.
  */
 const MAX_ITERATION_MS = 10;
+/**
+ * An iteration that reads a document counts as long if it takes more than this many milliseconds. The pause is then longer than
+ * the iteration by the factor {@link PAUSE_AFTER_DOCUMENT}, since the operation of a large new document also takes time in later iterations.
+ */
+const MAX_DOCUMENT_MS = 2;
+const PAUSE_AFTER_DOCUMENT = 2;
 
 /** One instance for all operations, since a stack trace is expensive under a flood. */
 const TOO_MANY_WAITING = new ProblemError(
@@ -89,6 +95,8 @@ export class OperationQueue {
   private waiting = 0;
   /** The cost that has started in this iteration of the event loop; `Infinity` if nothing else may start in this iteration. */
   private startedNow = 0;
+  /** Whether this iteration of the event loop reads a document. */
+  private readsDocument = false;
   /** Whether a pause after a long iteration is in progress. */
   private isPaused = false;
   private retry: NodeJS.Timeout | undefined;
@@ -208,6 +216,7 @@ export class OperationQueue {
       return NOTHING_TO_RELEASE;
     }
     this.startedNow = Infinity;
+    this.readsDocument ||= cost === 0;
     this.queues.set(key, queue);
     queue.running += cost;
     this.running += cost;
@@ -226,14 +235,17 @@ export class OperationQueue {
   private endIteration(): void {
     const startedAt = performance.now();
     setImmediate(() => {
-      this.startedNow = 0;
       const ms = performance.now() - startedAt;
-      if (ms <= MAX_ITERATION_MS) return this.startNext();
+      const isLong = ms > (this.readsDocument ? MAX_DOCUMENT_MS : MAX_ITERATION_MS);
+      const pause = this.readsDocument ? PAUSE_AFTER_DOCUMENT * ms : ms;
+      this.startedNow = 0;
+      this.readsDocument = false;
+      if (!isLong) return this.startNext();
       this.isPaused = true;
       setTimeout(() => {
         this.isPaused = false;
         this.startNext();
-      }, ms);
+      }, pause);
     });
   }
 

@@ -79,22 +79,29 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
   test.each([
     ['over TLS', () => over('localhost', `petstore:${PASSWORD}`, 'sslmode=verify-full&sslrootcert=DIR/ca.pem')],
     ['over a Unix socket', onSocket],
-  ])('a statement is cancelled %s, at the deadline and when the client disconnects', async (_what, url) => {
-    const database = await openDatabase({ url: url(), directory: '' });
-    const running = async () => {
-      const sql = "select from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'";
-      return (await database.serviceSession().query(statement(sql), [])).length;
-    };
-    for (const ms of [300, 10_000]) {
-      const deadline = new Deadline(ms);
-      const sleeping = database.sessionFor({ callerId: 'a', deadline }).query(statement('select pg_sleep(30)'), []);
-      await until(async () => (await running()) === 1, 2);
-      if (ms > 1000) deadline.end();
-      await expect(sleeping).rejects.toBeInstanceOf(Ended);
-      await until(async () => (await running()) === 0, 1);
-    }
-    await database.close();
-  });
+  ])(
+    'a statement is cancelled %s, at the deadline and when the client disconnects, without and with a cancel request',
+    async (_what, url) => {
+      const database = await openDatabase({ url: url(), directory: '' });
+      const query = (sql: string) => database.serviceSession().query(statement(sql), []);
+      const running = async () =>
+        (await query("select from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'"))
+          .length;
+      for (const name of ['pg_cancel_backend', 'renamed']) {
+        if (name === 'renamed') await query('alter function pg_cancel_backend(integer) rename to renamed');
+        for (const ms of [300, 10_000]) {
+          const deadline = new Deadline(ms);
+          const sleeping = database.sessionFor({ callerId: 'a', deadline }).query(statement('select pg_sleep(30)'), []);
+          await until(async () => (await running()) === 1, 2);
+          if (ms > 1000) deadline.end();
+          await expect(sleeping).rejects.toBeInstanceOf(Ended);
+          await until(async () => (await running()) === 0, 1);
+        }
+      }
+      await query('alter function renamed(integer) rename to pg_cancel_backend');
+      await database.close();
+    },
+  );
 
   test.each([
     ['an address not in the certificate', '127.0.0.1', 'sslmode=verify-full&sslrootcert=DIR/ca.pem', /altnames/],

@@ -101,15 +101,30 @@ test('at most one document is parsed in each iteration of the event loop', async
   (await second)();
 });
 
-test('after a document that blocks the event loop, the next document is parsed only after a pause of the same length', async () => {
+test('after a document that blocks the event loop, the next document is parsed only after a pause twice as long', async () => {
   const queue = new OperationQueue();
   const work = { callerId: 'a', deadline: new Deadline(1000) };
-  const [first, second] = [queue.enterDocument(work, isKnown), queue.enterDocument(work, isKnown)];
-  (first as Release)();
+  for (const ms of [5, 50]) {
+    const [first, second] = [queue.enterDocument(work, isKnown), queue.enterDocument(work, isKnown)];
+    (first as Release)();
+    const blockedUntil = performance.now() + ms;
+    while (performance.now() < blockedUntil);
+    const release = await second;
+    expect(performance.now() - blockedUntil).toBeGreaterThan(1.8 * ms);
+    release();
+    await nextIteration();
+  }
+});
+
+test('after an expensive operation that blocks the event loop for more than 10 ms, the next starts after an equally long pause', async () => {
+  const queue = new OperationQueue();
+  const first = await operation(queue, [], 'a0', 30_000);
+  const second = operation(queue, [], 'b0', 30_000);
   const blockedUntil = performance.now() + 50;
   while (performance.now() < blockedUntil);
   (await second)();
   expect(performance.now() - blockedUntil).toBeGreaterThan(40);
+  first();
 });
 
 test('requests that wait for a document go on together as soon as it is known', async () => {

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Requester, SERVICE } from '../database';
 import { Deadline } from '../deadline';
 import { notOpened } from '../failures';
 import { FairSemaphore, type Release } from '../fair-semaphore';
-import type { CancelRequests } from './cancel-request';
+import type { Cancellations } from './cancellations';
 import { connectionOf, onServerError, setUp } from './connection-settings';
 import type { PostgresServer } from './postgres-server';
 
@@ -30,15 +29,6 @@ const STALE = ['0A000', '26000'];
 const PATIENCE_MS = 1_000;
 const ATTEMPTS = 2;
 
-/**
- * The interval between the cancellations of one caller's statements, in milliseconds. For each cancellation, the server starts
- * two processes: one for the cancel request, and one for the connection that replaces the cancelled connection. Clients that
- * disconnect again and again must not keep the server busy.
- */
-const CANCEL_INTERVAL_MS = 50;
-/** The number of callers whose latest cancellation is remembered. */
-const MAX_REMEMBERED = 1_000;
-
 /** PostgreSQL documentation, appendix A: read_only_sql_transaction. */
 const READ_ONLY = '25006';
 
@@ -58,15 +48,14 @@ export class BoundedPool extends Pool {
   private readonly openedAt = new WeakMap<ClientBase, number>();
   /** Connections that were opened earlier are closed instead of used. */
   private freshSince = 0;
-  /** When the next statement of a caller may be cancelled, in `performance.now()` time. */
-  private readonly nextCancellation = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   /**
    * @param settings the SQL that a new connection runs first.
    * @param slotsForOneCaller maximum number of connections that one caller holds at the same time.
    */
   constructor(
-    private readonly server: PostgresServer,
+    server: PostgresServer,
+    private readonly cancellations: Cancellations,
     config: Omit<PoolConfig, 'Client'>,
     settings: string,
     private readonly bounds: PoolBounds,
@@ -138,13 +127,7 @@ export class BoundedPool extends Pool {
             leave();
             return reject(notOpened(error));
           }
-          cancelAtDeadline(
-            client,
-            deadline,
-            this.server.cancelRequests,
-            () => this.cancellationDelay(requester),
-            leave,
-          );
+          cancelAtDeadline(client, deadline, this.cancellations, leave);
           if (!deadline.reason) return resolve(client);
           client.release();
           reject(deadline.reason);
@@ -155,15 +138,6 @@ export class BoundedPool extends Pool {
       if (entered instanceof Promise) entered.then(enter, reject);
       else enter(entered);
     });
-  }
-
-  /** Paces the cancellations of a caller. @returns how long to wait before this cancellation, in milliseconds. */
-  private cancellationDelay({ callerId }: Requester): number {
-    if (callerId === SERVICE) return 0;
-    const now = performance.now();
-    const at = Math.max(now, this.nextCancellation.get(callerId) ?? 0);
-    this.nextCancellation.set(callerId, at + CANCEL_INTERVAL_MS);
-    return at - now;
   }
 }
 
@@ -178,42 +152,40 @@ function noteReadOnly(client: ClientBase): void {
 }
 
 /**
- * Cancels the statement on a checked-out connection at the deadline, or some time later. The connection is then closed on
- * release, since a late cancel request could cancel the next statement on it. If the server ignores the cancel requests, the
- * connection is destroyed.
- * @param delay returns how long the cancellation has to wait, in milliseconds.
- * @param leave called when the connection is released; after a cancellation, when the connection is closed. So the server never
- * has more connections than the pool.
+ * Cancels the statement on a checked-out connection at the deadline. If the cancellation may not be over on release, the
+ * connection is closed, since its next statement could be cancelled. If the server ignores the cancellation, the connection is
+ * destroyed.
+ * @param leave called when the connection is released; if it is closed, when it is closed. So the server never has more
+ * connections than the pool.
  */
-function cancelAtDeadline(
-  client: PoolClient,
-  deadline: Deadline,
-  requests: CancelRequests,
-  delay: () => number,
-  leave: Release,
-): void {
+function cancelAtDeadline(client: PoolClient, deadline: Deadline, cancellations: Cancellations, leave: Release): void {
   const { release } = client;
-  let isCancelled = false;
+  const started: Promise<boolean>[] = [];
   let isReleased = false;
   const cancel = async () => {
-    const ms = delay();
-    if (ms > 0) await sleep(ms, undefined, { ref: false });
-    if (isReleased) return;
-    isCancelled = true;
     for (let attempt = 0; attempt < ATTEMPTS && !isReleased; attempt++) {
-      requests.send(client, () => !isReleased);
+      started.push(cancellations.cancel(client, () => !isReleased));
       await sleep(PATIENCE_MS, undefined, { ref: false });
     }
     if (!isReleased) connectionOf(client).stream.destroy();
+  };
+  const keep = (error?: Error | boolean) => {
+    release(error || readOnly.has(client));
+    leave();
+  };
+  const close = () => {
+    release(true);
+    const { stream } = connectionOf(client);
+    if (stream.closed) return leave();
+    stream.once('close', leave);
+    setTimeout(() => stream.destroy(), PATIENCE_MS).unref();
   };
   const stop = deadline.onEnd(() => void cancel());
   client.release = (error) => {
     stop();
     isReleased = true;
-    release(error || isCancelled || readOnly.has(client));
-    const { stream } = connectionOf(client);
-    if (!isCancelled || stream.closed) return leave();
-    stream.once('close', leave);
-    setTimeout(() => stream.destroy(), PATIENCE_MS).unref();
+    if (!started.length) return keep(error);
+    if (error) return close();
+    void Promise.all(started).then((areOver) => (areOver.includes(false) ? close() : keep()));
   };
 }

@@ -33,8 +33,8 @@ export function settingsFor({ preamble, isPooled }: { preamble: string; isPooled
 const PROBE_MS = 1_000;
 
 /**
- * Creates a pool of one connection, which is used only to ask the server whether it accepts writes. Therefore the gateway does
- * not report the server as down when all other connections are merely busy. The connection stays open. It is replaced if it
+ * Creates a pool of one connection, which is used only to ask the server whether it accepts writes, and to cancel statements.
+ * Therefore the gateway does not report the server as down when all other connections are merely busy. The connection stays open. It is replaced if it
  * breaks, or if the server does not respond.
  */
 export function openProbe({ Client, preamble }: { Client: PoolConfig['Client']; preamble: string }): Pool {

@@ -3,6 +3,7 @@ import { reasonOf } from '../failures';
 import { GatewayDatabase } from '../gateway-database';
 import { type MigrationOptions, migrate, migrationsOn } from '../migrations';
 import type { PoolBounds } from './bounded-pool';
+import { Cancellations } from './cancellations';
 import { PostgresEngine } from './postgres-engine';
 import { PostgresServer } from './postgres-server';
 
@@ -35,7 +36,8 @@ export async function openPostgres(
 /** Runs the migrations on a separate connection, outside the pool. */
 async function migrateAt(server: PostgresServer, options: MigrationOptions): Promise<void> {
   const client = await server.connect(MAX_CONNECT_MS);
-  const interrupt = () => server.cancelRequests.send(client, () => true);
+  const cancellations = new Cancellations(() => server.configNow());
+  const interrupt = () => cancellations.cancel(client, () => true);
   options.signal?.addEventListener('abort', interrupt);
   try {
     await checkEncoding(client, options);

@@ -10,6 +10,7 @@ import { COLUMNS } from '../generated/columns';
 import { retrying } from '../retries';
 import { UNNAMED } from '../statement';
 import { BoundedPool, type PoolBounds } from './bounded-pool';
+import { Cancellations } from './cancellations';
 import { openProbe, settingsFor } from './connection-settings';
 import type { PostgresServer } from './postgres-server';
 import { exactDate, runPrepared, valueTypes as types } from './prepared-query';
@@ -73,7 +74,7 @@ end $$`;
 /**
  * The connections to one server. A pooled connection runs one statement or transaction at a time. A few other connections
  * are shared by short reads. The pooled and shared connections together are at most `poolSize`. One additional connection
- * checks whether the server responds.
+ * checks whether the server responds, and cancels statements.
  */
 export class PostgresEngine implements Engine {
   readonly prisma: PrismaClient;
@@ -94,6 +95,7 @@ export class PostgresEngine implements Engine {
     this.probe = openProbe(server);
     this.pool = new BoundedPool(
       server,
+      new Cancellations(() => server.configNow(), this.probe),
       { types, idleTimeoutMillis: IDLE_MS, pipeline: true },
       settingsFor(server, requestTimeoutMs + SLACK_MS),
       { ...bounds, poolSize: poolSize - sharedSize },

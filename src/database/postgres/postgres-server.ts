@@ -1,6 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
 import { FORMATS } from '../session-settings';
-import { CancelRequests } from './cancel-request';
 import { connectionOf, setUp } from './connection-settings';
 import { type ConnectionString, parseConnectionString } from './connection-string';
 
@@ -31,7 +30,6 @@ export class PostgresServer {
   readonly preamble: string;
   /** Whether a pooler assigns a server connection to each transaction. Settings then do not last for a session. */
   readonly isPooled: boolean;
-  readonly cancelRequests = new CancelRequests(() => this.configNow());
   private readonly string: ConnectionString;
   private config: ClientConfig;
 

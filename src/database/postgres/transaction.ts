@@ -90,9 +90,9 @@ export class PostgresTransaction implements OpenTransaction {
   }
 
   private async rollBack(): Promise<void> {
-    // At the deadline the connection is closed, and the server rolls the transaction back.
-    if (this.deadline.reason) return;
     try {
+      // At the deadline the connection is closed, and the server rolls the transaction back.
+      this.deadline.check();
       await this.client.query('rollback');
     } catch {
       this.isSpent = true;
