@@ -48,5 +48,5 @@ module.exports = {
   // On a busy machine, a worker takes longer than 0.5 s to end. By default, Jest would then kill the worker with a warning.
   workerGracefulExitTimeout: 10_000,
   // Creating a data directory or starting a browser takes seconds, and many more on a busy machine.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
 };

@@ -34,10 +34,11 @@ const MAX_CALLERS = 10_000;
  */
 const MAX_ITERATION_MS = 10;
 /**
- * An iteration that reads a document counts as long if it takes more than this many milliseconds. The pause is then longer than
- * the iteration by the factor {@link PAUSE_AFTER_DOCUMENT}, since the operation of a large new document also takes time in later iterations.
+ * An iteration that reads a document counts as long if it takes more than this many milliseconds. The pause is then
+ * {@link PAUSE_AFTER_DOCUMENT} times as long as the iteration, since the operation of a large new document also takes time in
+ * later iterations.
  */
-const MAX_DOCUMENT_MS = 2;
+const MAX_DOCUMENT_MS = 5;
 const PAUSE_AFTER_DOCUMENT = 2;
 
 /** One instance for all operations, since a stack trace is expensive under a flood. */

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const { stdout } = await run(process.execPath, [join(__dirname, 'client-tools.mjs'), directory]);
   told = JSON.parse(stdout);
   // The tools run several compilers, which are slow on a busy machine.
-}, 180_000);
+});
 afterEach(() => jest.restoreAllMocks());
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });

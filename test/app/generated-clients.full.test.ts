@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { stdout } = await run(process.execPath, [join(__dirname, 'generate-clients.mjs'), directory]);
   typeErrors = stdout;
   // The generators and the compiler are slow on a busy machine.
-}, 180_000);
+});
 beforeEach(async () => {
   await emptyDatabase(gateway.database);
   await gateway.data('mutation { createCategory(input: { name: "Dogs" }) { id } }');

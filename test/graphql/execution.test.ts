@@ -120,7 +120,7 @@ test('responses are byte-identical to the responses of graphql-js, with the same
   // Only some of the generated queries are valid.
   expect(seen.same).toBeGreaterThan(20);
   expect(seen.failed).toBeGreaterThan(5);
-}, 120_000);
+});
 
 describe('the response is the same as from graphql-js:', () => {
   const PETS = 'pets(first: 3, orderBy: { direction: DESC })';

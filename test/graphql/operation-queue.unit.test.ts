@@ -104,7 +104,7 @@ test('at most one document is parsed in each iteration of the event loop', async
 test('after a document that blocks the event loop, the next document is parsed only after a pause twice as long', async () => {
   const queue = new OperationQueue();
   const work = { callerId: 'a', deadline: new Deadline(1000) };
-  for (const ms of [5, 50]) {
+  for (const ms of [8, 50]) {
     const [first, second] = [queue.enterDocument(work, isKnown), queue.enterDocument(work, isKnown)];
     (first as Release)();
     const blockedUntil = performance.now() + ms;

@@ -174,7 +174,7 @@ onServers('clients that do not read their responses', () => {
     expect(reader.received).toMatch(/^HTTP\/1.1 200 /);
     expect(served.filter((status) => status === 200).length / served.length).toBeGreaterThan(0.8);
     await until(() => reader.isWhole(), 60);
-  }, 180_000);
+  });
 
   // The kernel takes about 4 MB of the response at once. The process then sees the next progress of a reader of 20 kB/s after
   // more than 60 s.
@@ -184,5 +184,5 @@ onServers('clients that do not read their responses', () => {
     expect(slowest.socket.destroyed).toBe(false);
     slowest.resume();
     await until(() => slowest.isWhole());
-  }, 180_000);
+  });
 });
