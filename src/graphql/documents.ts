@@ -46,6 +46,8 @@ const MAX_BYTES = 64_000_000;
 const MAX_BYTES_OF_ONE = 8_000_000;
 /** Maximum length of an unknown document that is parsed for a caller without quota. */
 const MAX_UNPAID = 1_000;
+/** A new document with more characters than this delays the next new document for longer. */
+const LARGE = 4_000;
 /** Maximum total number of characters of all automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
 
@@ -199,6 +201,7 @@ export class Documents {
       const release = await this.queue.enterDocument(requester, () => this.has(text));
       // The document is read in this iteration of the event loop, in which the queue starts nothing else.
       release();
+      if (text.length > LARGE && !this.has(text)) this.queue.expectLargeDocument();
     } catch (error) {
       await meter.waive();
       throw error;

@@ -34,12 +34,10 @@ const MAX_CALLERS = 10_000;
  */
 const MAX_ITERATION_MS = 10;
 /**
- * An iteration that reads a document counts as long if it takes more than this many milliseconds. The pause is then
- * {@link PAUSE_AFTER_DOCUMENT} times as long as the iteration, since the operation of a large new document also takes time in
- * later iterations.
+ * After an iteration that reads a large document, the pause is this many times as long as the iteration, since the operation of
+ * a large new document also takes time in later iterations.
  */
-const MAX_DOCUMENT_MS = 5;
-const PAUSE_AFTER_DOCUMENT = 2;
+const PAUSE_AFTER_LARGE_DOCUMENT = 2;
 
 /** One instance for all operations, since a stack trace is expensive under a flood. */
 const TOO_MANY_WAITING = new ProblemError(
@@ -96,8 +94,8 @@ export class OperationQueue {
   private waiting = 0;
   /** The cost that has started in this iteration of the event loop; `Infinity` if nothing else may start in this iteration. */
   private startedNow = 0;
-  /** Whether this iteration of the event loop reads a document. */
-  private readsDocument = false;
+  /** Whether this iteration of the event loop reads a large document. */
+  private readsLargeDocument = false;
   /** Whether a pause after a long iteration is in progress. */
   private isPaused = false;
   private retry: NodeJS.Timeout | undefined;
@@ -139,6 +137,11 @@ export class OperationQueue {
    */
   enterDocument(requester: Requester, isKnown: () => boolean): Release | Promise<Release> {
     return this.enterBounded('document', requester, 0, undefined, isKnown);
+  }
+
+  /** Lengthens the pause after this iteration. Called after {@link enterDocument}, before a large document is parsed. */
+  expectLargeDocument(): void {
+    this.readsLargeDocument = true;
   }
 
   /** Limits the number of waiting operations. A caller may use as many places as are still free, and at least one. */
@@ -217,7 +220,6 @@ export class OperationQueue {
       return NOTHING_TO_RELEASE;
     }
     this.startedNow = Infinity;
-    this.readsDocument ||= cost === 0;
     this.queues.set(key, queue);
     queue.running += cost;
     this.running += cost;
@@ -237,10 +239,10 @@ export class OperationQueue {
     const startedAt = performance.now();
     setImmediate(() => {
       const ms = performance.now() - startedAt;
-      const isLong = ms > (this.readsDocument ? MAX_DOCUMENT_MS : MAX_ITERATION_MS);
-      const pause = this.readsDocument ? PAUSE_AFTER_DOCUMENT * ms : ms;
+      const isLong = this.readsLargeDocument || ms > MAX_ITERATION_MS;
+      const pause = this.readsLargeDocument ? PAUSE_AFTER_LARGE_DOCUMENT * ms : ms;
       this.startedNow = 0;
-      this.readsDocument = false;
+      this.readsLargeDocument = false;
       if (!isLong) return this.startNext();
       this.isPaused = true;
       setTimeout(() => {
