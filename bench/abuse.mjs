@@ -22,6 +22,8 @@ const server = { ...chosen, env: { ...chosen.env, TRUST_PROXY: '127.0.0.1' } };
 /** The heap for which docs/bounds.md states the memory of a process. */
 const NODE_FLAGS = ['--max-old-space-size=256'];
 
+const observe = startObserver();
+
 const median = (latencies) => latencies[Math.floor(latencies.length / 2)];
 
 /** The resident memory of a process, in bytes. */
@@ -59,7 +61,6 @@ async function measure(name, abuse, gateway, database) {
   return failures;
 }
 
-const observe = startObserver();
 pinLoad();
 await onStage(
   [server],

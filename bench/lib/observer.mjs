@@ -1,5 +1,5 @@
-// Another caller, which sends requests during an abuse. It runs in a thread of its own: in the thread of the abuse, its
-// requests and responses would wait for the abuse's.
+// Another caller, which sends requests during an abuse. It has its own thread, since its requests and responses would otherwise
+// wait while the thread of the abuse is busy.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, Worker } from 'node:worker_threads';

@@ -40,7 +40,6 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
   const { stdout } = await run(process.execPath, [join(__dirname, 'client-tools.mjs'), directory]);
   told = JSON.parse(stdout);
-  // The tools run several compilers, which are slow on a busy machine.
 });
 afterEach(() => jest.restoreAllMocks());
 afterAll(async () => {

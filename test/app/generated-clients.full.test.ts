@@ -26,7 +26,6 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
   const { stdout } = await run(process.execPath, [join(__dirname, 'generate-clients.mjs'), directory]);
   typeErrors = stdout;
-  // The generators and the compiler are slow on a busy machine.
 });
 beforeEach(async () => {
   await emptyDatabase(gateway.database);

@@ -87,17 +87,21 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
       const running = async () =>
         (await query("select from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'"))
           .length;
-      for (const name of ['pg_cancel_backend', 'renamed']) {
-        if (name === 'renamed') await query('alter function pg_cancel_backend(integer) rename to renamed');
-        for (const ms of [300, 10_000]) {
-          const deadline = new Deadline(ms);
-          const sleeping = database.sessionFor({ callerId: 'a', deadline }).query(statement('select pg_sleep(30)'), []);
-          await until(async () => (await running()) === 1, 2);
-          if (ms > 1000) deadline.end();
-          await expect(sleeping).rejects.toBeInstanceOf(Ended);
-          await until(async () => (await running()) === 0, 1);
-        }
-      }
+      const expectCancelled = async (deadline: Deadline, leave: () => void) => {
+        const sleeping = database.sessionFor({ callerId: 'a', deadline }).query(statement('select pg_sleep(30)'), []);
+        await until(async () => (await running()) === 1, 2);
+        leave();
+        await expect(sleeping).rejects.toBeInstanceOf(Ended);
+        await until(async () => (await running()) === 0, 1);
+      };
+      const expectBothCancelled = async () => {
+        await expectCancelled(new Deadline(300), () => undefined);
+        const deadline = new Deadline(10_000);
+        await expectCancelled(deadline, () => deadline.end());
+      };
+      await expectBothCancelled();
+      await query('alter function pg_cancel_backend(integer) rename to renamed');
+      await expectBothCancelled();
       await query('alter function renamed(integer) rename to pg_cancel_backend');
       await database.close();
     },

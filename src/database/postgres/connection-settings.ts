@@ -34,8 +34,8 @@ const PROBE_MS = 1_000;
 
 /**
  * Creates a pool of one connection, which is used only to ask the server whether it accepts writes, and to cancel statements.
- * Therefore the gateway does not report the server as down when all other connections are merely busy. The connection stays open. It is replaced if it
- * breaks, or if the server does not respond.
+ * Therefore the gateway does not report the server as down when all other connections are merely busy. The connection stays
+ * open. It is replaced if it breaks, or if the server does not respond.
  */
 export function openProbe({ Client, preamble }: { Client: PoolConfig['Client']; preamble: string }): Pool {
   const limits = { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
