@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, Extensions, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, Extensions, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Session } from '../database/database';
 import { badInput } from '../errors/errors';
 import { notOfForm } from '../errors/input-checks';
@@ -13,7 +13,7 @@ import { idOfAddress, UNKNOWN } from '../rate-limit/client-address';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
 import { accountOf, keyCaller, type StoredKey, USER_ID_FORM } from './account';
-import { type ApiKeyService, GRACE, listKeys } from './api-key-service';
+import { type ApiKeyService, listKeys } from './api-key-service';
 import { KEY_ID_FORM } from './key-format';
 import {
   ApiKey,
@@ -26,6 +26,7 @@ import {
   KEY_ID,
   NewApiKey,
   RateLimit,
+  RotationArgs,
   TopCallersArgs,
   UsageArgs,
   UsageDay,
@@ -132,11 +133,7 @@ export class ApiKeyResolver {
   )
   rotateApiKey(
     @IdOfKey() id: AnyId,
-    @Arg('graceSeconds', () => Int, {
-      defaultValue: 24 * 60 * 60,
-      description: `How long the old secret still works, ${GRACE.minimum} to ${GRACE.maximum} seconds. With 0, it stops working at once.`,
-    })
-    graceSeconds: number,
+    @Args(() => RotationArgs) { graceSeconds }: RotationArgs,
     @Ctx() { session, operationRequest }: Context,
   ) {
     return this.keys.rotate(session, accountOf(operationRequest.caller), String(id), graceSeconds);

@@ -5,7 +5,7 @@ import { Scope as KeyScope } from '../database/generated/enums';
 import { MOST_COUNTED, totalOf } from '../database/reading/count';
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
 import { badInput, ProblemError, unknownReference } from '../errors/errors';
-import { Checks, MISSING, PAGE_SIZE, type Rule, SEARCH } from '../errors/input-checks';
+import { Checks, MISSING, NOT_A_CURSOR, PAGE_SIZE, SEARCH } from '../errors/input-checks';
 import type { AdminTopic } from '../events/topics';
 import { requireScope } from '../graphql/admission';
 import { checkInput, rulesOf } from '../graphql/bounds';
@@ -14,7 +14,7 @@ import { Connection, DEFAULT_PAGE } from '../graphql/connection';
 import type { Account, StoredKey } from './account';
 import type { KeyAuthenticator } from './key-authenticator';
 import { formatKey, hasEnded, hashSecret, type KeyParts, newKey, parseKey, validUntil } from './key-format';
-import { ApiKeyUpdate, NewApiKey } from './types';
+import { ApiKeyUpdate, GRACE, NewApiKey } from './types';
 
 /**
  * Omits the hashes of secrets, which only verification and rotation need. Includes the plan and limits of the key whose quota a
@@ -32,9 +32,6 @@ function storedKey({
 }: StoredKey & { quotaOwner: Pick<StoredKey, 'plan' | 'perMinute' | 'perDay'> | null }) {
   return { ...key, ...quotaOwner } satisfies StoredKey;
 }
-
-/** The bounds, in seconds, of the time for which the old secret of a rotated key is accepted. The maximum is 30 days. */
-export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 } satisfies Rule;
 
 /**
  * Creates, changes and revokes API keys (docs/keys.md). Updates and rotations run one at a time, so that no concurrent update or
@@ -311,7 +308,7 @@ export async function listKeys(
   checks.value('search', SEARCH, search);
   const bound = after == null ? undefined : decodeCursor(LIST, 'text', after);
   const createdAt = bound && new Date(Math.min(Number(bound.id), LATEST));
-  if (after != null && !bound) checks.fail('after', { message: 'is not a cursor of this list' });
+  if (after != null && !bound) checks.fail('after', NOT_A_CURSOR);
   checks.done();
   const older = createdAt && { OR: [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: bound.key } }] };
   const matching = [...containing(search), ...(isActive == null ? [] : [isActive ? active() : { NOT: active() }])];

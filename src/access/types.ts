@@ -1,6 +1,6 @@
 import { ArgsType, Field, InputType, Int, ObjectType } from 'type-graphql';
 import { Scope as KeyScope, Plan } from '../database/generated/enums';
-import { Count, NotNull, PageSize, Quantity, Range, SearchText, Text } from '../graphql/bounds';
+import { Count, Cursor, NotNull, PageSize, Quantity, Range, SearchText, Text } from '../graphql/bounds';
 import { Scope } from '../graphql/caller';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import { connectionOf } from '../graphql/connection-types';
@@ -206,6 +206,19 @@ export class UsageDay {
   bans!: number;
 }
 
+/** The bounds, in seconds, of the time for which the old secret of a rotated key is accepted. The maximum is 30 days. */
+export const GRACE = { minimum: 0, maximum: 30 * 24 * 60 * 60 };
+
+@ArgsType()
+export class RotationArgs {
+  @Range(GRACE)
+  @Field(() => Int, {
+    defaultValue: 24 * 60 * 60,
+    description: 'How long the old secret still works, {bounds} seconds. With 0, it stops working at once.',
+  })
+  graceSeconds!: number;
+}
+
 @ArgsType()
 export class TopCallersArgs {
   @Range(DAYS)
@@ -311,6 +324,7 @@ export class ApiKeyPageArgs {
   @Field(() => Int, nullable(`Page size, {bounds}; ${DEFAULT_PAGE} by default.`))
   first?: number | null;
 
+  @Cursor()
   @Field(() => String, nullable('Only items after this cursor.'))
   after?: string | null;
 

@@ -4,7 +4,7 @@ import {
   coerceInputValue,
   type FragmentDefinitionNode,
   type GraphQLArgument,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLInputType,
@@ -20,7 +20,10 @@ import {
   type OperationDefinitionNode,
   TypeInfo,
   typeFromAST,
+  type ValidationRule,
+  type ValueNode,
   valueFromAST,
+  valueFromASTUntyped,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
@@ -42,12 +45,17 @@ export interface Rule {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Numbers within the bounds that are not allowed. */
+  readonly not?: { readonly enum: number[] };
+  /** A form of texts, and the fault of a text that does not have it. */
+  readonly form?: { readonly accepts: (text: string) => boolean; readonly fault: Fault };
 }
 
 export { MAX_INT32, MAX_INT64 };
 
 /** A text to search for. */
 export const SEARCH = { maxLength: 255 } satisfies Rule;
+export const NOT_ZERO = { not: { enum: [0] } } satisfies Rule;
 export const PAGE_SIZE = { minimum: 1, maximum: 100 } satisfies Rule;
 /** Maximum number of values in all lists of a filter together. */
 export const MAX_FILTER_VALUES = PAGE_SIZE.maximum;
@@ -55,17 +63,20 @@ export const MAX_FILTER_VALUES = PAGE_SIZE.maximum;
 /** The fault of a null value that may be omitted instead. */
 export const NULL: Fault = { message: 'must not be null; omit it instead', rule: 'REQUIRED' };
 export const MISSING: Fault = { message: 'is required', rule: 'REQUIRED' };
+export const NOT_A_CURSOR: Fault = { message: 'is not a cursor of this list in this order' };
 
 /** Checks a value, which has the correct type, against a rule. */
 export function faultsOf(rule: Rule, value: unknown): Fault[] {
   if (value === null && rule.nullable === false) return [NULL];
   if (typeof value === 'string') return textFaults(rule, value);
   if (typeof value !== 'number') return [];
-  const { minimum = -Infinity, maximum = Infinity } = rule;
+  const { minimum = -Infinity, maximum = Infinity, not } = rule;
+  if (not?.enum.includes(value)) return [{ message: `must not be ${value}`, rule: 'OUT_OF_RANGE' }];
   return value < minimum || value > maximum ? [outOfRange(minimum, maximum)] : [];
 }
 
-function textFaults({ trimmed, minLength = 0, maxLength }: Rule, value: string): Fault[] {
+function textFaults({ trimmed, minLength = 0, maxLength, form }: Rule, value: string): Fault[] {
+  if (form && !form.accepts(value)) return [form.fault];
   if (maxLength === undefined) return [];
   const text = trimmed ? value.trim() : value;
   const isTooLong = text.length > maxLength && codePoints(text) > maxLength;
@@ -218,7 +229,26 @@ export function placesOf(
   return (variable) => places.filter((place) => place.variable === variable);
 }
 
-function takerOf(parent: ASTNode | readonly ASTNode[], types: TypeInfo): Element | undefined {
+/**
+ * Reports literals that break the rule of their argument or input field. Services check these rules when the operation runs, so
+ * this rule only completes the errors of a document that is rejected for other values.
+ */
+export const literalRules: ValidationRule = (context) => {
+  const check = (node: ValueNode, _key: unknown, parent: ASTNode | readonly ASTNode[] | undefined) => {
+    const taker = parent && takerOf(parent, context);
+    if (!taker) return;
+    for (const fault of faultsOf(ruleOf(taker), valueFromASTUntyped(node)))
+      context.reportError(
+        new GraphQLError(fault.message, { nodes: node, extensions: { code: 'BAD_USER_INPUT', fault } }),
+      );
+  };
+  return { IntValue: check, StringValue: check, NullValue: check };
+};
+
+function takerOf(
+  parent: ASTNode | readonly ASTNode[],
+  types: Pick<TypeInfo, 'getArgument' | 'getParentInputType'>,
+): Element | undefined {
   if (!('kind' in parent)) return undefined;
   if (parent.kind === Kind.ARGUMENT) return types.getArgument() ?? undefined;
   if (parent.kind !== Kind.OBJECT_FIELD) return undefined;

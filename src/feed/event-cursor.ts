@@ -1,4 +1,5 @@
 import { decodeCursor, encodeCursor, tagOf } from '../database/reading/cursor';
+import type { Fault } from '../errors/errors';
 
 const FEED = tagOf('events');
 
@@ -14,6 +15,16 @@ export interface Place {
 
 export function encodeEventCursor({ position, check }: Place): string {
   return encodeCursor(FEED, { id: String(position), key: check });
+}
+
+/** The end of the feed, `now`, or a place shortly before it, such as `now-100`. */
+export const NOW = /^now(?:-([1-9]\d?|100))?$/;
+
+export const NOT_A_PLACE: Fault = { message: 'is not a cursor of the change feed' };
+
+/** Whether a text names a place in the change feed. */
+export function isPlace(text: string): boolean {
+  return NOW.test(text) || decodeEventCursor(text) !== undefined;
 }
 
 /** @returns `undefined` if the text is not a cursor of the change feed. */

@@ -9,12 +9,9 @@ import type { Context } from '../graphql/context';
 import { enumNameOf } from '../graphql/event-enums';
 import { type TypedRow, typed } from '../graphql/node';
 import { cursorExpired } from './errors';
-import { decodeEventCursor, encodeEventCursor, placeAfter } from './event-cursor';
+import { decodeEventCursor, encodeEventCursor, NOT_A_PLACE, NOW, placeAfter } from './event-cursor';
 import type { EventQuery, EventReader, StoredEvent, WantedEvents } from './event-reader';
 import type { Event, EventPageArgs } from './types';
-
-/** The end of the feed, `now`, or a place shortly before it, such as `now-100`. */
-const NOW = /^now(?:-([1-9]\d?|100))?$/;
 
 /** Reads the change feed for callers, who see only some of its events. */
 export class EventService {
@@ -96,7 +93,7 @@ function placeOf({ after, first }: EventPageArgs): Pick<EventQuery, 'after' | 'l
   else if (after != null) {
     const decoded = decodeEventCursor(after);
     if (decoded) place = decoded;
-    else checks.fail('after', { message: 'is not a cursor of the change feed' });
+    else checks.fail('after', NOT_A_PLACE);
   }
   checks.done();
   return { after: place, limit };

@@ -1,11 +1,12 @@
 import { ArgsType, Extensions, Field, Int, ObjectType } from 'type-graphql';
-import { PageSize } from '../graphql/bounds';
+import { Cursor, PageSize } from '../graphql/bounds';
 import { DEFAULT_PAGE } from '../graphql/connection';
 import { uncountedConnectionOf } from '../graphql/connection-types';
 import { nullable } from '../graphql/directives';
 import { EventKind, EventTopic } from '../graphql/event-enums';
 import { JsonSchema } from '../graphql/json-schema';
 import { DateTime, Id } from '../graphql/scalars';
+import { isPlace, NOT_A_PLACE } from './event-cursor';
 
 @ObjectType({
   simpleResolvers: true,
@@ -56,6 +57,7 @@ export const EventConnection = uncountedConnectionOf(Event, 'Event', 'events');
 
 @ArgsType()
 export class EventPageArgs {
+  @Cursor(isPlace, NOT_A_PLACE)
   @Field(
     () => String,
     nullable(

@@ -1,7 +1,8 @@
 // The decorators need this import. The import in schema.ts is too late, since services load the input classes earlier.
 import 'reflect-metadata';
 import { Extensions } from 'type-graphql';
-import { Checks, MAX_INT32, PAGE_SIZE, type Rule, SEARCH } from '../errors/input-checks';
+import { isCursor } from '../database/reading/cursor';
+import { Checks, MAX_INT32, NOT_A_CURSOR, NOT_ZERO, PAGE_SIZE, type Rule, SEARCH } from '../errors/input-checks';
 
 /**
  * Decorators that bound the values of a field. Input checks, `{bounds}` in the field's description, the estimated cost of
@@ -43,6 +44,12 @@ export const Quantity = () => Bounded({ minimum: 1, maximum: MAX_INT32 }, 'at le
 
 /** A number of units, at least 0. */
 export const Count = () => Range({ minimum: 0, maximum: MAX_INT32 });
+
+/** Any number but 0. */
+export const NotZero = () => Bounded(NOT_ZERO);
+
+/** A cursor. By default, this decorator does not check whether it is a cursor of this list and order. */
+export const Cursor = (accepts = isCursor, fault = NOT_A_CURSOR) => Bounded({ form: { accepts, fault } });
 
 /** A field of an update that must not be null. If it is omitted, the current value is kept. */
 export const NotNull = () => Bounded({ nullable: false });

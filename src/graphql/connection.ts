@@ -6,7 +6,7 @@ import type { JsonText } from '../database/reading/json-text';
 import { type Page, selectPage, selectPageAsJson, selectPages } from '../database/reading/select';
 import type { FieldSelection, PageQuery, PageSelection } from '../database/reading/selection';
 import { orderOf, type Table } from '../database/reading/table';
-import { Checks, MAX_FILTER_VALUES, PAGE_SIZE, SEARCH, tooLong } from '../errors/input-checks';
+import { Checks, MAX_FILTER_VALUES, NOT_A_CURSOR, PAGE_SIZE, SEARCH, tooLong } from '../errors/input-checks';
 
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = PAGE_SIZE.maximum;
@@ -128,7 +128,7 @@ export function pageQuery<Row>(table: Table<Row>, args: PageArgs, filter: Filter
     const cursor = args[path];
     if (cursor === undefined || cursor === null) return undefined;
     const decoded = decodeCursor(tag, kind, cursor);
-    if (!decoded) checks.fail(path, { message: 'is not a cursor of this list in this order' });
+    if (!decoded) checks.fail(path, NOT_A_CURSOR);
     return decoded;
   };
   checks.value('first', PAGE_SIZE, first);

@@ -15,7 +15,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Requester } from '../database/database';
 import type { Fault } from '../errors/errors';
-import { argumentPath } from '../errors/input-checks';
+import { argumentPath, literalRules } from '../errors/input-checks';
 import { limitError } from '../rate-limit/limit-status';
 import type { Meter } from '../rate-limit/meter';
 import type { Caller } from './caller';
@@ -161,12 +161,19 @@ export class Documents {
     const before = this.errors.get(document);
     if (before) return before;
     const exceeded = limitErrors(document, this.maxDepth, this.isFree);
-    const found = exceeded.length ? exceeded : validate(this.schema, document, this.rules, { maxErrors: MAX_ERRORS });
+    const found = exceeded.length ? exceeded : this.validate(document);
     addArgumentPaths(found, document);
     if (!found.length) this.add(hash, document);
     const errors = found.map(withCode);
     this.errors.set(document, errors);
     return errors;
+  }
+
+  private validate(document: DocumentNode): readonly GraphQLError[] {
+    const options = { maxErrors: MAX_ERRORS };
+    const errors = validate(this.schema, document, this.rules, options);
+    const isInputInvalid = errors.some(({ extensions }) => extensions.code === 'BAD_USER_INPUT');
+    return isInputInvalid ? [...errors, ...validate(this.schema, document, [literalRules], options)] : errors;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { ArgsType, type ClassType, Field, InputType, Int } from 'type-graphql';
-import { PageSize } from './bounds';
+import { Cursor, PageSize } from './bounds';
 import { DEFAULT_PAGE, type PageArgs as Page } from './connection';
 import { WEIGHTS, Weighs } from './cost-directives';
 import { nullable } from './directives';
@@ -16,6 +16,7 @@ export class PageArgs {
   )
   first?: number | null;
 
+  @Cursor()
   @Field(() => String, nullable('Only items after this cursor.'))
   after?: string | null;
 
@@ -23,6 +24,7 @@ export class PageArgs {
   @Field(() => Int, nullable('The number of items to return from the end of the list, {bounds}.'))
   last?: number | null;
 
+  @Cursor()
   @Field(() => String, nullable('Only items before this cursor.'))
   before?: string | null;
 }

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { Arg, Ctx, createUnionType, Field, ObjectType, Query, Resolver } from 'type-graphql';
 import { badInput, type Fault, OperationRejection, type ProblemError } from '../errors/errors';
-import { notOfForm, tooLong } from '../errors/input-checks';
+import { MISSING, notOfForm, tooLong } from '../errors/input-checks';
 import { MAX_PAGE } from '../graphql/connection';
 import type { Context } from '../graphql/context';
 import { Sized, WEIGHTS, Weighs, weighText } from '../graphql/cost-directives';
@@ -38,10 +38,13 @@ const KEYS: Readonly<Record<NodeType, string>> = {
 function referenceIn(representation: unknown, index: number): RowReference | ProblemError {
   const { __typename, ...fields } = (representation ?? {}) as Readonly<Record<string, unknown>>;
   const invalid = (field: string, fault: Fault) => badInput({ path: `representations.${index}.${field}`, ...fault });
+  if ((__typename ?? null) === null) return invalid('__typename', MISSING);
   const type = NODE_TYPES.find((each) => each === __typename);
   if (!type) return invalid('__typename', notOfForm(`one of ${NODE_TYPES.join(', ')}`));
-  const id = parseId(fields[KEYS[type]]);
-  return typeof id === 'bigint' ? { type, id } : invalid(KEYS[type], idFault(id) ?? NOT_AN_ID);
+  const key = KEYS[type];
+  if ((fields[key] ?? null) === null) return invalid(key, MISSING);
+  const id = parseId(fields[key]);
+  return typeof id === 'bigint' ? { type, id } : invalid(key, idFault(id) ?? NOT_AN_ID);
 }
 
 function parseId(value: unknown): AnyId | undefined {

@@ -1,6 +1,6 @@
-import { Field, InputType, Int } from 'type-graphql';
+import { ArgsType, Field, InputType, Int } from 'type-graphql';
 import { MAX_FILTER_VALUES } from '../errors/input-checks';
-import { Count, NotNull, Quantity, SearchText, Text } from '../graphql/bounds';
+import { Count, NotNull, NotZero, Quantity, SearchText, Text } from '../graphql/bounds';
 import { WEIGHTS, Weighs } from '../graphql/cost-directives';
 import { nullable, Stability } from '../graphql/directives';
 import { JsonSchema } from '../graphql/json-schema';
@@ -126,6 +126,15 @@ export class InventoryUpdate {
   @Count()
   @Field(() => Int, { description: 'The new stock count, {bounds}.' })
   quantity!: number;
+}
+
+@ArgsType()
+export class Adjustment {
+  @NotZero()
+  @Field(() => Int, {
+    description: 'The number of units to add; negative to take units. It must not be 0.',
+  })
+  by!: number;
 }
 
 @InputType({

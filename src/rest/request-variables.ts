@@ -46,7 +46,8 @@ class Reading {
     const value = coerced(type, given);
     const faults =
       value === undefined || dependsOnPosition(getNamedType(type)) ? typeErrors(type, given, name, [element]) : [];
-    const fault = range && Number.isInteger(given) ? range : { message: `${mustBe}${hint(raw)}` };
+    const isInteger = Number.isInteger(given) || given === Infinity || given === -Infinity;
+    const fault = range && isInteger ? range : { message: `${mustBe}${hint(raw)}` };
     for (const each of faults) this.addFault(each.path, { ...each, ...fault });
     if (!faults.length) for (const fault of faultsOf(rule, given)) this.addFault(name, fault);
     if (field === undefined) this.variables[variable] = value;

@@ -30,6 +30,24 @@ test.each<[string, number, string]>([
   expect(errors).toMatchObject([{ locations: [{ line: 1, column }], extensions: { ...BAD_INPUT, details } }]);
 });
 
+test.each<[string, string[]]>([
+  [
+    'mutation { placeOrder(input: { petId: "UGV0OjE", quantity: 0, shipDate: "now" }) { id } }',
+    ['input.petId', 'input.shipDate', 'input.quantity'],
+  ],
+  [
+    'mutation { createPet(input: { name: "", categoryId: "UGV0OjE", status: null }) { id } }',
+    ['input.categoryId', 'input.name', 'input.status'],
+  ],
+  ['mutation { adjustInventory(petId: "x", by: 0) { petId } }', ['petId', 'by']],
+  ['{ pets(first: 101, after: "x", filter: { ids: [0] }) { totalCount } }', ['filter.ids.0', 'first', 'after']],
+])('an invalid literal is reported beside all others: %s', async (query, paths) => {
+  const { status, errors } = await gateway.graphql(query);
+  expect(status).toBe(400);
+  const named = errors.flatMap(({ extensions }) => extensions?.details as { path: string }[]);
+  expect(named.map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
+});
+
 describe('an invalid variable is rejected before the operation runs, and all its errors are reported:', () => {
   const PET = 'mutation ($input: NewPet!) { createPet(input: $input) { id } }';
   const KEY = 'mutation ($input: NewApiKey!) { createApiKey(input: $input) { secret } }';
@@ -91,6 +109,29 @@ describe('an error in a variable has the path of the argument that takes the var
       }`,
       { first: 0, name: 'x'.repeat(256), id: 'x' },
       ['first', 'filter.name', 'filter.ids'],
+    ],
+    [
+      'cursors beside other arguments',
+      `query ($id: [ID!], $n: Int, $a: String, $b: String) {
+        pets(filter: { ids: $id }, first: $n, after: $a, before: $b) { totalCount }
+      }`,
+      { id: 'x', n: 500, a: 'x', b: '' },
+      ['filter.ids', 'first', 'after', 'before'],
+    ],
+    [
+      'a cursor of the change feed beside other arguments',
+      'query ($t: [EventTopic!], $n: Int, $a: String) { events(topics: $t, first: $n, after: $a) { nodes { id } } }',
+      { t: 'DOG', n: 0, a: 'now-101' },
+      ['topics', 'first', 'after'],
+    ],
+    [
+      'numbers beside ids',
+      `mutation ($id: ID!, $by: Int!, $key: ID!, $grace: Int!) {
+        adjustInventory(petId: $id, by: $by) { petId }
+        rotateApiKey(id: $key, graceSeconds: $grace) { secret }
+      }`,
+      { id: 'UGV0OjE', by: 0, key: '?', grace: -1 },
+      ['petId', 'by', 'id', 'graceSeconds'],
     ],
     [
       'items of lists',

@@ -139,6 +139,8 @@ describe('query parameters', () => {
     ['DELETE /pets/3?x=1', ['x', UNKNOWN]],
     ['GET /rate_limit?x=1', ['x', UNKNOWN]],
     ['GET /usage?limit=1', ['limit', UNKNOWN]],
+    ['GET /pets?cursor=zz&limit=0', ['cursor', CURSOR], ['limit', LIMIT]],
+    ['GET /events?cursor=zz&limit=0', ['cursor', 'is not a cursor of the change feed'], ['limit', LIMIT]],
     ['GET /pets?x=1&limit=a&sort=b', ['x', UNKNOWN], ['limit', LIMIT], ['sort', sort('id', 'name')]],
   ];
   test.each(rejected.map((row) => titled(row)))('%s is rejected', (_title, on, ...details) =>
@@ -206,6 +208,13 @@ describe('bodies', () => {
       ['quantity', `must be an integer from 0 to 2147483647${NO_FRACTION}`],
     ],
     // several errors in the path and the body, all of which are reported
+    [
+      'POST /store/inventory/x/adjustments',
+      { by: 0, colour: 'red' },
+      ['petId', ID],
+      ['by', 'must not be 0'],
+      ['colour', 'is not a field of InventoryAdjustment'],
+    ],
     ['PUT /pets/1', { name: 'x'.repeat(256), categoryId: 'x' }, ['name', atMost(255)], ['categoryId', ID + NO_STRING]],
     ['PATCH /pets/1', { name: null, status: 'gone' }, ['name', KEEP], ['status', STATUS]],
     [

@@ -50,6 +50,14 @@ function keySql({ sql, kind }: Column): string {
   return `coalesce(to_char(${sql}::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'infinity')`;
 }
 
+/** Whether a text has the form of a cursor of any list. */
+export function isCursor(text: string): boolean {
+  const decoded = Buffer.from(text, 'base64url');
+  return FORM.test(decoded.toString()) && decoded.toString('base64url') === text;
+}
+
+const FORM = /^[0-9a-f]{8}[0-9]{1,19} /;
+
 /**
  * Decodes a cursor. Returns `undefined` if the cursor has a different tag, an invalid id, or a key that is invalid for this
  * kind of column.

@@ -1,4 +1,4 @@
-import { Arg, Args, Ctx, Int, Mutation, Query, Resolver } from 'type-graphql';
+import { Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import type { Context } from '../../graphql/context';
 import { Paged, WEIGHTS, Weighs } from '../../graphql/cost-directives';
@@ -6,7 +6,7 @@ import { Errors, Input, nullable, RateLimited, RequiresScope, Stability } from '
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
-import { InventoryPageArgs, InventoryUpdate } from '../inputs';
+import { Adjustment, InventoryPageArgs, InventoryUpdate } from '../inputs';
 import { conditionOf, IfVersion } from '../row-metadata';
 import { InventoryItem, InventoryItemConnection } from '../types';
 import type { InventoryService } from './inventory-service';
@@ -63,8 +63,7 @@ export class InventoryResolver {
   )
   adjustInventory(
     @IdOf('pet', 'petId') petId: bigint,
-    @Arg('by', () => Int, { description: 'The number of units to add; negative to take units. It must not be 0.' })
-    by: number,
+    @Args(() => Adjustment) { by }: Adjustment,
     @Ctx() { session }: Context,
     @Selected() selection: FieldSelection,
   ) {

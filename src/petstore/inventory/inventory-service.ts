@@ -7,7 +7,7 @@ import { selectByIds, selectOne } from '../../database/reading/select';
 import type { FieldSelection, PageSelection, RowSelection } from '../../database/reading/selection';
 import { lockRow } from '../../database/row-locks';
 import { badInput, convertForeignKeys, type Fault, notFound, ProblemError } from '../../errors/errors';
-import { MAX_INT32 } from '../../errors/input-checks';
+import { Checks, MAX_INT32, NOT_ZERO } from '../../errors/input-checks';
 import { type Precondition, requireUnchanged } from '../../errors/precondition';
 import { checkInput } from '../../graphql/bounds';
 import { type PageArgs, type PageResult, readConnection } from '../../graphql/connection';
@@ -68,7 +68,9 @@ export class InventoryService {
    * @throws ProblemError `BAD_USER_INPUT`, `NOT_FOUND` if the stock is not tracked, `INSUFFICIENT_STOCK`.
    */
   async adjust(session: Session, petId: bigint, by: number, selection?: FieldSelection): Promise<InventoryRow> {
-    if (by === 0) throw badInput({ path: 'by', message: 'must not be 0', rule: 'OUT_OF_RANGE' });
+    const checks = new Checks();
+    checks.value('by', NOT_ZERO, by);
+    checks.done();
     return session.transaction(async (tx) => {
       const item = await lockRow(tx, LOCK.inventory, petId);
       if (!item) throw untracked(petId);

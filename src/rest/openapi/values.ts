@@ -17,7 +17,7 @@ export const arrayOf = (name: string, maxItems = 100): Schema => ({ type: 'array
 
 /** The schema of a value: a scalar with the bounds of its rule, or a reference to the separate schema of any other type. */
 export function schemaOf(element: Element): Schema | Ref {
-  const { nullable, trimmed, ...bounds } = ruleOf(element);
+  const { nullable, trimmed, form, ...bounds } = ruleOf(element);
   const name = scalarNameOf(element);
   const scalar = SCALARS[name]?.schema;
   // A text that is trimmed and must not be empty needs a character that is not white space.
