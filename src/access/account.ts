@@ -68,6 +68,11 @@ export function keyCaller(apiKey: StoredKey, secretHash?: Uint8Array): Account {
 /** The form of a user's id. */
 export const USER_ID_FORM = /^user:[\w-]{22}$/;
 
+/** The caller that is charged for the genuine tokens of a user that are not accepted. @param id the user's id. */
+export function rejectedTokensOf(id: string): string {
+  return `rejected:${id}`;
+}
+
 /** An end user, whom a token identifies. @param id the user's id: `user:…`. @param sub the claim of its token. */
 export function userCaller(id: string, sub: string, plan: keyof typeof PLANS, granted: readonly Scope[]): Account {
   return { id, recordedAs: USERS, user: id, sub, quota: PLANS[plan], plan, scopes: scopesOf(granted) };

@@ -12,7 +12,7 @@ import { type AnyId, DateTime } from '../graphql/scalars';
 import { idOfAddress, UNKNOWN } from '../rate-limit/client-address';
 import type { LimitStatus } from '../rate-limit/limit-status';
 import type { Limiter } from '../rate-limit/limiter';
-import { accountOf, keyCaller, type StoredKey, USER_ID_FORM } from './account';
+import { accountOf, keyCaller, rejectedTokensOf, type StoredKey, USER_ID_FORM } from './account';
 import { type ApiKeyService, listKeys } from './api-key-service';
 import { KEY_ID_FORM } from './key-format';
 import {
@@ -153,7 +153,11 @@ export class ApiKeyResolver {
     @Ctx() { session }: Context,
   ) {
     const [id, windowsOf] = await this.banned(session, caller);
-    return this.keys.liftBan(session, id, () => this.limits.liftBan(id, windowsOf));
+    const callers = USER_ID_FORM.test(id) ? [id, rejectedTokensOf(id)] : [id];
+    return this.keys.liftBan(session, id, async () => {
+      const lifted = await Promise.all(callers.map((each) => this.limits.liftBan(each, windowsOf)));
+      return lifted.includes(true);
+    });
   }
 
   /** The banned caller, and the key whose windows it uses. @throws ProblemError `BAD_USER_INPUT`. */

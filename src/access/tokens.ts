@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose';
+import type { CryptoKey, JWTPayload, JWTVerifyOptions, JWTVerifyResult } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Scope } from '../graphql/caller';
 import { KeyRejection } from '../http/identification';
 import { PLANS } from '../rate-limit/plans';
-import { type Account, userCaller } from './account';
+import { type Account, rejectedTokensOf, userCaller } from './account';
 import { IssuerKeys } from './issuer-keys';
 import { USERS } from './usage';
 
@@ -93,16 +93,21 @@ export class Tokens {
   async verify(token: string): Promise<User | KeyRejection> {
     const hash = hashOf(token);
     const { errors } = this.jose;
-    let payload: JWTPayload;
+    let verified: JWTVerifyResult;
     try {
-      payload = await this.payloadOf(token);
+      verified = await this.verified(token);
     } catch (error) {
       if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
         return this.reject(hash, error.payload, claimFault(error));
       if (error instanceof errors.JOSEError) return new KeyRejection(tokenFault(error));
       throw error;
     }
+    const { payload, protectedHeader } = verified;
+    const type: unknown = protectedHeader.typ;
     if (typeof payload.sub !== 'string' || !payload.sub) return new KeyRejection(claimReason('sub'));
+    // The issuer may sign any JSON value as the type.
+    if (type !== undefined && !(typeof type === 'string' && TYPES.includes(type.toLowerCase())))
+      return this.reject(hash, payload, 'The type of the token is not JWT.');
     if (!this.isAudience(payload)) return this.reject(hash, payload, 'The token is for another audience.');
     const expiresAt = (Number(payload.exp) + TOLERANCE) * 1000;
     const { plan } = this.options;
@@ -112,14 +117,11 @@ export class Tokens {
   }
 
   /** Verifies the signature, and the claims other than `aud`. */
-  private async payloadOf(token: string): Promise<JWTPayload> {
+  private async verified(token: string): Promise<JWTVerifyResult> {
     const { jwtVerify, decodeProtectedHeader, errors } = this.jose;
     const header = headerOf(token, decodeProtectedHeader);
     if (!header) throw new errors.JWTInvalid('malformed');
     if (!ALGORITHMS.includes(String(header.alg))) throw new errors.JOSEAlgNotAllowed('algorithm');
-    // A client may send any JSON value as the type.
-    if (header.typ !== undefined && !(typeof header.typ === 'string' && TYPES.includes(header.typ.toLowerCase())))
-      throw new errors.JWTInvalid('type');
     const options: JWTVerifyOptions = {
       algorithms: ALGORITHMS,
       issuer: this.options.issuer,
@@ -127,7 +129,7 @@ export class Tokens {
       clockTolerance: TOLERANCE,
       currentDate: new Date(this.options.now()),
     };
-    const verifyWith = async (key: CryptoKey) => (await jwtVerify(token, key, options)).payload;
+    const verifyWith = (key: CryptoKey) => jwtVerify(token, key, options);
     try {
       const key = await this.keys.find(header);
       if (!key) throw new errors.JWKSNoMatchingKey();
@@ -149,7 +151,7 @@ export class Tokens {
   /** Rejects a token with a valid signature. */
   private reject(hash: string, { iss, sub }: JWTPayload, reason: string): KeyRejection {
     if (iss !== this.options.issuer || typeof sub !== 'string' || !sub) return new KeyRejection(reason);
-    const chargedTo = { id: `rejected:${this.idOf(sub)}`, recordedAs: USERS, quota: PLANS[this.options.plan] };
+    const chargedTo = { id: rejectedTokensOf(this.idOf(sub)), recordedAs: USERS, quota: PLANS[this.options.plan] };
     const rejection = new KeyRejection(reason, chargedTo);
     // A token that is not valid yet may become valid.
     if (reason !== NOT_YET) this.results.set(hash, rejection, { ttl: REMEMBERED_MS });
@@ -217,9 +219,9 @@ function claimReason(claim: string): string {
   return `The claim ${claim} of the token is not valid.`;
 }
 
-function tokenFault({ code, message }: { code: string; message: string }): string {
+function tokenFault({ code }: { code: string }): string {
   if (code === 'ERR_JOSE_ALG_NOT_ALLOWED') return 'The token is signed with an algorithm that is not allowed.';
   if (code === 'ERR_JWKS_NO_MATCHING_KEY') return 'The token is signed with an unknown key.';
   if (code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') return 'The signature of the token is wrong.';
-  return message === 'type' ? 'The type of the token is not JWT.' : 'The token is malformed.';
+  return 'The token is malformed.';
 }

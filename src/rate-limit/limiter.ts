@@ -47,8 +47,9 @@ const RECHECK_MS = 5_000;
  * concurrent requests cannot exceed the quota. Decisions in memory are returned without a promise.
  *
  * If Redis is unreachable, the service must neither fail nor allow unlimited requests. The instance then counts in memory,
- * with a fraction of each quota and separate bans, and tries Redis again every second. Counts in memory are not transferred
- * to Redis. They stay in memory, so that callers do not get a new quota each time Redis fails.
+ * with a fraction of each quota, and tries Redis again every second. The bans that Redis has reported to it remain in force.
+ * Counts in memory are not transferred to Redis. They stay in memory, so that callers do not get a new quota each time Redis
+ * fails.
  */
 export class Limiter {
   /** The store in use. With `fallback`, requests are counted in memory because Redis is unreachable. */
@@ -102,12 +103,12 @@ export class Limiter {
   /** Returns the caller's status without charging a request. The verdict is `banned` or `allowed`. */
   peek(subject: Subject): LimitStatus | Promise<LimitStatus> {
     const { redis } = this.options;
-    if (!redis || this.state === 'fallback') return this.memory.peek(this.subjectInMemory(subject));
+    if (!redis || this.state === 'fallback') return this.peekInMemory(subject);
     return redis.peek(subject).then(
       (status) => this.noteBan(subject, status),
       (error) => {
         this.leaveRedis(subject.id, error);
-        return this.memory.peek(this.subjectInMemory(subject));
+        return this.peekInMemory(subject);
       },
     );
   }
@@ -119,17 +120,19 @@ export class Limiter {
    */
   recordKnownBan(subject: Subject): LimitStatus | undefined | Promise<LimitStatus | undefined> {
     const { redis } = this.options;
+    const { id, recordedAs } = subject;
+    const known = this.knownBan(id);
     if (!redis || this.state === 'fallback') {
-      if (!this.memory.isBanned(subject.id)) return undefined;
-      return this.record(subject.recordedAs, 0, this.memory.peek(this.subjectInMemory(subject)));
+      if (!known && !this.memory.isBanned(id)) return undefined;
+      return this.record(recordedAs, 0, known ?? this.peekInMemory(subject));
     }
-    const ban = this.bans.size > 0 ? this.bans.get(subject.id) : undefined;
+    const ban = known && this.bans.get(id);
     if (!ban) return undefined;
-    if (performance.now() - ban.checkedAt < RECHECK_MS) return this.recordBan(subject, ban);
+    if (performance.now() - ban.checkedAt < RECHECK_MS) return this.record(recordedAs, 0, known);
     ban.checkedAt = performance.now();
     return (async () => {
       const { verdict } = await this.peek(subject);
-      return verdict === 'banned' ? this.recordBan(subject, this.bans.get(subject.id) ?? ban) : undefined;
+      return verdict === 'banned' ? this.record(recordedAs, 0, this.knownBan(id) ?? known) : undefined;
     })();
   }
 
@@ -139,12 +142,13 @@ export class Limiter {
    * @returns whether the caller was banned.
    */
   async liftBan(id: string, windowsOf?: string): Promise<boolean> {
+    const known = this.knownBan(id) !== undefined;
     this.bans.delete(id);
     const here = this.memory.liftBan(id);
-    if (this.state !== 'redis') return here;
+    if (this.state !== 'redis') return here || known;
     const there = await this.options.redis?.liftBan(id, windowsOf).catch((error) => {
       this.leaveRedis(id, error);
-      return false;
+      return known;
     });
     return here || there === true;
   }
@@ -162,7 +166,11 @@ export class Limiter {
     return status;
   }
 
-  private recordBan({ id, recordedAs }: Subject, { status, at }: KnownBan): LimitStatus | undefined {
+  /** The status of a caller whose ban Redis has reported, until the ban ends; `undefined` for other callers. */
+  private knownBan(id: string): LimitStatus | undefined {
+    const ban = this.bans.size > 0 ? this.bans.get(id) : undefined;
+    if (!ban) return undefined;
+    const { status, at } = ban;
     const now = this.options.now();
     const { bannedUntil = 0, retryAfterMs = 0 } = status;
     // If the clock has been set back, Redis knows how long the ban lasts.
@@ -171,7 +179,7 @@ export class Limiter {
       return undefined;
     }
     const retryAt = Math.max(bannedUntil, at + retryAfterMs);
-    return this.record(recordedAs, 0, { ...status, verdict: 'banned', retryAfterMs: retryAt - now });
+    return { ...status, verdict: 'banned', retryAfterMs: retryAt - now };
   }
 
   private record(recordedAs: string | undefined, requests: number, status: LimitStatus): LimitStatus {
@@ -189,9 +197,15 @@ export class Limiter {
    * rejected as too expensive.
    */
   private takeInMemory(subject: Subject, requests: number, kind: RequestKind): LimitStatus {
+    const known = this.knownBan(subject.id);
+    if (known) return known;
     const here = this.subjectInMemory(subject);
     const most = Math.min(here.quota.perMinute, here.quota.perDay);
     return this.memory.take(here, exceedsQuota(requests, subject.quota) ? requests : Math.min(requests, most), kind);
+  }
+
+  private peekInMemory(subject: Subject): LimitStatus {
+    return this.knownBan(subject.id) ?? this.memory.peek(this.subjectInMemory(subject));
   }
 
   /**

@@ -82,6 +82,7 @@ test.each<[claim: string | undefined, claims: JWTPayload, scopes: string[]]>([
   expect(await check(await provider.sign(claims), { scopeClaim })).toMatchObject({ scopes: new Set(scopes) });
 });
 
+const CHARGED = () => ({ id: `rejected:${ANN()}`, recordedAs: 'users', quota: PLANS.FREE });
 const seconds = (delta: number) => Math.floor(Date.now() / 1000) + delta;
 
 test.each<[what: string, claims: () => JWTPayload, reason: RegExp]>([
@@ -95,8 +96,13 @@ test.each<[what: string, claims: () => JWTPayload, reason: RegExp]>([
 ])('charges a genuine token that is not accepted to a count of its user: %s', async (_what, claims, reason) => {
   expect(await check(await provider.sign(claims()))).toEqual({
     reason: expect.stringMatching(reason),
-    chargedTo: { id: `rejected:${ANN()}`, recordedAs: 'users', quota: PLANS.FREE },
+    chargedTo: CHARGED(),
   });
+});
+
+test.each(['dpop+jwt', 'logout+jwt', 5])('charges a genuine token of the type %j to the same count', async (typ) => {
+  const reason = 'The type of the token is not JWT.';
+  expect(await check(await provider.sign({}, { typ }))).toEqual({ reason, chargedTo: CHARGED() });
 });
 
 test('tolerates 30 seconds between the clocks', async () => {
@@ -119,9 +125,17 @@ test.each<[what: string, token: () => Promise<string> | string, reason: RegExp]>
   ['no issuer', () => provider.sign({ iss: undefined }), /no claim iss/],
   ['no subject', () => provider.sign({ sub: undefined }), /no claim sub/],
   ['an empty subject', () => provider.sign({ sub: '' }), /claim sub/],
-  ['another type', () => provider.sign({}, { typ: 'dpop+jwt' }), /type/],
-  ['a number as its type', async () => `${part({ alg: 'RS256', typ: 5 })}.e30.e30`, /type/],
-  ['an object as its type', async () => `${part({ alg: 'RS256', typ: { toString: 1 } })}.e30.e30`, /type|malformed/],
+  [
+    'another type of another issuer',
+    () => provider.sign({ iss: 'https://evil.example' }, { typ: 'dpop+jwt' }),
+    /issuer/,
+  ],
+  ['a number as its type', async () => `${part({ alg: 'RS256', typ: 5 })}.e30.e30`, /signature|malformed/],
+  [
+    'an object as its type',
+    async () => `${part({ alg: 'RS256', typ: { toString: 1 } })}.e30.e30`,
+    /signature|malformed/,
+  ],
   ['a critical extension', () => provider.sign({}, { crit: ['x'], x: 1 }).catch(() => 'a.b.c'), /malformed/],
   ['another payload', async () => (await provider.sign()).replace(/\.\w/, '.A'), /signature|malformed/],
   ['no JSON', () => 'a.b.c', /malformed/],

@@ -216,6 +216,24 @@ describe('a ban that Redis has reported', () => {
     expect(await limiter.recordKnownBan(subject)).toBeUndefined();
   });
 
+  test('remains when Redis stops responding, until it is lifted', async () => {
+    redis.behaviour = 'rejects';
+    expect(await limiter.peek(subject)).toMatchObject({ verdict: 'banned', bannedUntil: expect.any(Number) });
+    expect(limiter.state).toBe('fallback');
+    expect((await limiter.recordKnownBan(subject))?.verdict).toBe('banned');
+    for (const kind of ['counted', 'free'] as const)
+      expect((await limiter.take(subject, 1, kind)).verdict).toBe('banned');
+    expect([await limiter.liftBan(subject.id), await limiter.liftBan(subject.id)]).toEqual([true, false]);
+    expect(await limiter.recordKnownBan(subject)).toBeUndefined();
+    expect((await limiter.peek(subject)).bannedUntil).toBeUndefined();
+    expect((await take()).verdict).toBe('allowed');
+  });
+
+  test('is lifted if Redis stops responding meanwhile', async () => {
+    redis.behaviour = 'rejects';
+    expect([await limiter.liftBan(subject.id), await limiter.liftBan(subject.id)]).toEqual([true, false]);
+  });
+
   test('ends in time if the clock is set back by an hour', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
     // Redis has its own clock: 30 s of the ban are left.
