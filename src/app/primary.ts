@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import { AggregatorRegistry, type PrometheusContentType } from 'prom-client';
+import { Registry } from 'prom-client';
 import { createLogger, lostLogLines } from '../http/logger';
 import { counter, gauge, type Metric, register } from '../http/metric';
 import { serveMetrics } from '../http/metrics-server';
@@ -7,6 +7,7 @@ import { announce, type Report } from './banner';
 import type { Config } from './config';
 import { PRIMARY_PID } from './environment';
 import { fail, stopOnSignals } from './shutdown';
+import { metricsOfWorkers } from './worker-metrics';
 
 /** Delay before a worker that exited is replaced, in milliseconds. */
 const RESTART_MS = 1_000;
@@ -39,9 +40,9 @@ export async function startPrimary(config: Config): Promise<void> {
   const { WEB_CONCURRENCY: size, SHUTDOWN_DELAY_MS } = config;
   const logger = createLogger(config.LOG_LEVEL, size);
   const pool: Pool = { serving: new Set(), lost: 0, phase: 'starting' };
-  const registry = new AggregatorRegistry<PrometheusContentType>();
+  const registry = new Registry();
   register(poolMetrics(pool), registry);
-  const metrics = { text: async () => `${await registry.clusterMetrics()}\n${await registry.metrics()}` };
+  const metrics = { text: async () => `${await metricsOfWorkers(pool.serving)}\n${await registry.metrics()}` };
   stopOnSignals(() => stop(pool, SHUTDOWN_DELAY_MS), SHUTDOWN_DELAY_MS + STOP_MS + RESTART_MS, kill);
   const metricsAt = await serveMetrics(metrics, config.METRICS_PORT, config.HOST);
 

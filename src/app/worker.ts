@@ -1,9 +1,9 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AggregatorRegistry } from 'prom-client';
 import type { Config } from './config';
 import { type Service, ServiceStart } from './service';
 import { fail, STOP_SIGNALS } from './shutdown';
+import { reportMetrics } from './worker-metrics';
 
 /**
  * Time for all workers to close the port, in milliseconds. Connections are closed only after this time, so that reconnecting
@@ -38,11 +38,7 @@ export async function startWorker(config: Config, worker: Worker): Promise<void>
   });
   const service = await start.opened;
   if (!service) return;
-  if (config.METRICS_PORT !== undefined) {
-    AggregatorRegistry.setRegistries(service.metrics.collect());
-    // The constructor makes this process answer the primary's requests for metrics.
-    new AggregatorRegistry();
-  }
+  if (config.METRICS_PORT !== undefined) reportMetrics(worker, service.metrics.collect());
   const report = await service.listen();
   worker.send({ serving: report });
 }

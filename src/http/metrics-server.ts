@@ -26,7 +26,9 @@ export async function serveMetrics(
 ): Promise<string | undefined> {
   if (port === undefined) return undefined;
   const server = metricsServer(metrics).listen(port, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: Error) => {
+    throw new Error(`cannot listen on METRICS_PORT: ${error.message}`);
+  });
   return metricsUrl(host, (server.address() as AddressInfo).port);
 }
 

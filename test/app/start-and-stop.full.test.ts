@@ -192,12 +192,12 @@ interface DatabaseFault {
 const DATABASE_FAULTS: readonly DatabaseFault[] = [
   {
     database: 'absent',
-    line: /^petstore-gateway: PostgreSQL at \S+ cannot be opened: connect ECONNREFUSED .*\n$/,
+    line: /^petstore-gateway: PostgreSQL at \S+ \(DATABASE_URL\) cannot be opened: connect ECONNREFUSED .*\n$/,
     cause: ({ database }) => database.goAway().then(() => database.url),
   },
   {
     database: 'silent',
-    line: /^petstore-gateway: PostgreSQL at \S+ cannot be opened: .*timeout.*\n$/,
+    line: /^petstore-gateway: PostgreSQL at \S+ \(DATABASE_URL\) cannot be opened: .*timeout.*\n$/,
     cause: ({ database }) => {
       database.fallSilent();
       return database.url;
@@ -205,12 +205,12 @@ const DATABASE_FAULTS: readonly DatabaseFault[] = [
   },
   {
     database: 'full of connections',
-    line: /^petstore-gateway: PostgreSQL at \S+ cannot be opened: too many connections for role .* max_connections.*\n$/,
+    line: /^petstore-gateway: PostgreSQL at \S+ \(DATABASE_URL\) cannot be opened: too many connections for role .* max_connections.*\n$/,
     cause: (bed) => bed.url({ username: FULL_ROLE }),
   },
   {
     database: 'read-only and empty',
-    line: /^petstore-gateway: PostgreSQL at \S+ cannot be opened: Migration \S+ cannot be applied: the database is read-only.*\n$/,
+    line: /^petstore-gateway: PostgreSQL at \S+ \(DATABASE_URL\) cannot be opened: Migration \S+ cannot be applied: the database is read-only.*\n$/,
     cause: (bed) => bed.createReadOnly(),
   },
 ];

@@ -280,9 +280,13 @@ describe('an error is classified as', () => {
     [
       'no server listens',
       'shop:secret@127.0.0.1',
-      /^PostgreSQL at 127.0.0.1:1\/shop cannot be opened: connect ECONNREFUSED 127.0.0.1:1$/,
+      /^PostgreSQL at 127.0.0.1:1\/shop \(DATABASE_URL\) cannot be opened: connect ECONNREFUSED 127.0.0.1:1$/,
     ],
-    ['no server listens at any address', 'localhost', /^PostgreSQL at localhost:1\/shop cannot be opened: \S/],
+    [
+      'no server listens at any address',
+      'localhost',
+      /^PostgreSQL at localhost:1\/shop \(DATABASE_URL\) cannot be opened: \S/,
+    ],
   ])('unavailable: %s', (_what, host, message) => expectUnavailable(`postgresql://${host}:1/shop`, message));
 
   test.each(['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'])(

@@ -97,7 +97,7 @@ onOwnServer('with PostgreSQL', () => {
       await setReadOnly('on');
       const url = `${postgres.url}?target_session_attrs=read-write`;
       await expect(openDatabase({ url, directory: '' })).rejects.toThrow(
-        /^PostgreSQL at \S+ cannot be opened: it is read-only$/,
+        /^PostgreSQL at \S+ \(DATABASE_URL\) cannot be opened: it is read-only$/,
       );
       await setReadOnly('off');
     });
@@ -106,7 +106,7 @@ onOwnServer('with PostgreSQL', () => {
       await direct.query('create schema empty');
       const url = `${postgres.url}?options=-c%20search_path%3Dempty%20-c%20default_transaction_read_only%3Don`;
       await expect(openDatabase({ url, directory: '' })).rejects.toThrow(
-        /^PostgreSQL at \S+ cannot be opened: Migration \S+ cannot be applied: the database is read-only$/,
+        /^PostgreSQL at \S+ \(DATABASE_URL\) cannot be opened: Migration \S+ cannot be applied: the database is read-only$/,
       );
     });
   });

@@ -116,7 +116,7 @@ onOwnServer('a server that requires TLS over TCP, but not on its Unix socket', (
     ['a wrong password', 'localhost', 'sslmode=require&password=xhunter2', /password authentication failed/],
   ])('with %s, the start fails with a one-line error without the password', async (_what, host, parameters, reason) => {
     const { message } = await open(over(host, `petstore:${PASSWORD}`, parameters)).then(fail, (error: Error) => error);
-    expect(message).toMatch(/^PostgreSQL at \S+ cannot be opened: [^\n]+$/);
+    expect(message).toMatch(/^PostgreSQL at \S+ \(DATABASE_URL\) cannot be opened: [^\n]+$/);
     expect(message).toMatch(reason);
     expect(message).not.toContain(PASSWORD);
   });

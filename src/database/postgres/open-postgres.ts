@@ -29,7 +29,7 @@ export async function openPostgres(
     const engine = new PostgresEngine(server, { ...bounds, connectMs });
     return new GatewayDatabase(engine, description, bounds);
   } catch (error) {
-    throw new Error(`${description} cannot be opened: ${explain(error)}`, { cause: error });
+    throw new Error(`${description} (DATABASE_URL) cannot be opened: ${explain(error)}`, { cause: error });
   }
 }
 
