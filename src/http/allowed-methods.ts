@@ -47,15 +47,17 @@ export class AllowedMethods {
       reply.header('allow', allow);
       throw new ProblemError('METHOD_NOT_ALLOWED', `${method} is not allowed on this path. Allowed: ${allow}.`);
     };
-    // Only routes without operations have a `metering`. On all other paths, the request gets no `logName`: it must not be
-    // logged under the name of an operation that it does not run.
-    return metering ? { metering, isPublic, logName, check } : { check };
+    // Health checks and metrics have no operations. On all other paths, the request is charged, and gets no `logName`: it must
+    // not be logged under the name of an operation that it does not run.
+    return metering === 'unmetered' ? { metering, isPublic, logName, check } : { check };
   }
 
-  /** Answers OPTIONS requests, including CORS preflights, even for paths that do not exist. */
+  /** Answers OPTIONS requests, including CORS preflights. */
   answerOptions(app: FastifyInstance): void {
     app.options(ANY_PATH, (request, reply) => {
       const path = this.find(request);
+      const isPreflight = 'access-control-request-method' in request.headers;
+      if (!path && !isPreflight && request.url !== ANY_PATH) return reply.callNotFound();
       if (path) reply.header('allow', allowed(path));
       if (path?.methods.includes('PATCH')) reply.header('accept-patch', PATCH_TYPES.join(', '));
       return reply.code(204).send();

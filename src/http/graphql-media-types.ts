@@ -1,8 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import Negotiator from 'negotiator';
 import type { ErrorCode } from '../errors/codes';
-import { JSON_UTF8 } from '../rest/media-types';
+import { acceptedType, JSON_UTF8 } from '../rest/media-types';
 
 const RESPONSE_TYPE = 'application/graphql-response+json; charset=utf-8';
 const MAX_KNOWN = 100;
@@ -11,12 +10,13 @@ const MAX_KNOWN = 100;
 const DOCUMENT_ERRORS: readonly unknown[] = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_TOO_COMPLEX',
   'BAD_USER_INPUT',
 ] satisfies ErrorCode[];
 
 /** Whether the client prefers HTML to JSON, as a browser does when it opens a page. */
 export function prefersPage(accept: string | undefined): boolean {
-  return accept !== undefined && preferred(accept, [JSON_UTF8, RESPONSE_TYPE, 'text/html']) === 'text/html';
+  return acceptedType(accept, [JSON_UTF8, RESPONSE_TYPE, 'text/html']) === 'text/html';
 }
 
 /** Caches the negotiated media type for each `Accept` header. Most clients send one of a few common values. */
@@ -27,10 +27,10 @@ const known = new LRUCache<string, { readonly type: string | undefined }>({ max:
  * acceptable. Apollo would choose the same media type.
  */
 export function responseType(accept: string | undefined): string | undefined {
-  if (accept === undefined) return JSON_UTF8;
+  if (!accept) return JSON_UTF8;
   const before = known.get(accept);
   if (before) return before.type;
-  const type = preferred(accept, [JSON_UTF8, RESPONSE_TYPE]);
+  const type = acceptedType(accept, [JSON_UTF8, RESPONSE_TYPE]);
   known.set(accept, { type });
   return type;
 }
@@ -42,11 +42,7 @@ export function responseType(accept: string | undefined): string | undefined {
  * @param body the response, as an object or as JSON text.
  */
 export function statusFor(accept: string | undefined, status: number, body: FormattedExecutionResult | string): number {
-  if (status !== 400 || accept === undefined || preferred(accept, [RESPONSE_TYPE])) return status;
+  if (status !== 400 || acceptedType(accept, [RESPONSE_TYPE])) return status;
   const { errors } = typeof body === 'string' ? (JSON.parse(body) as FormattedExecutionResult) : body;
   return errors?.every(({ extensions }) => DOCUMENT_ERRORS.includes(extensions?.code)) ? 200 : status;
-}
-
-function preferred(accept: string, types: string[]): string | undefined {
-  return new Negotiator({ headers: { accept } }).mediaType(types);
 }

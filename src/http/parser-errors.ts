@@ -40,8 +40,12 @@ interface ParserErrorOptions {
 
 const CODES: Readonly<Record<string, [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers are too large.'],
+  CONNECT: ['BAD_REQUEST', 'CONNECT is not supported: this server is not a proxy.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
 };
+
+/** Stands for a CONNECT request. */
+export const CONNECT: ParserError = Object.assign(new Error('CONNECT'), { code: 'CONNECT' });
 
 /**
  * The connection of a rejected request is closed after this time without new bytes, in milliseconds. Until then, the rest of

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { compile } from '@fastify/proxy-addr';
 import fastify, {
   type FastifyBaseLogger,
@@ -41,7 +42,7 @@ import {
   operationRequestCreator,
 } from './operation-request';
 import { paceRejections } from './pacing';
-import { answerParserErrors } from './parser-errors';
+import { answerParserErrors, CONNECT } from './parser-errors';
 import type { Portal } from './portal';
 import { REQUEST_STATE } from './request-state';
 import type { RequestsInProgress } from './requests-in-progress';
@@ -157,6 +158,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const { requests, accessLog, connections } = options;
   const trustProxy = trusted(options.trustProxy);
   const isProxy = (address = '') => trustProxy?.(address, 0) ?? false;
+  const answerParserError = answerParserErrors({
+    ...options,
+    corsHeaders: corsHeadersFor(options.corsOrigins),
+    isProxy,
+  });
   const app = fastify({
     loggerInstance: options.logger,
     logController: accessLog,
@@ -169,7 +175,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
     rewriteUrl: routableUrl,
     trustProxy: trustProxy ?? false,
-    clientErrorHandler: answerParserErrors({ ...options, corsHeaders: corsHeadersFor(options.corsOrigins), isProxy }),
+    clientErrorHandler: answerParserError,
     // Turns off two built-in responses: Fastify's 503 while closing, and Node's 400 for requests without `Host`
     // (`requireHostHeader`). No hooks run for these responses, so they would lack the headers that every response has.
     return503OnClosing: false,
@@ -182,6 +188,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   // Ignores an unknown `Expect`, as RFC 9110, section 10.1.1 allows. Node would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  // Without a listener, Node would close the connection without a response.
+  app.server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => undefined);
+    answerParserError(CONNECT, socket);
+  });
   app.server.maxConnections = connections.maxConnections;
   if (options.trustProxy === undefined) limitConnectionsPerAddress(app.server);
   for (const name of REQUEST_STATE) app.decorateRequest(name);

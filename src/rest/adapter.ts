@@ -1,5 +1,4 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
 import { emptyBody, ProblemError } from '../errors/errors';
 import { requireScope } from '../graphql/admission';
 import type { Api, CreateOperationRequest } from '../graphql/context';
@@ -7,7 +6,7 @@ import type { Executor } from '../graphql/executor';
 import { IDEMPOTENCY_KEY, REPLAYED } from '../graphql/idempotency';
 import { RunningSubscription } from '../graphql/subscriptions';
 import { ListStream, StreamedList } from './list-stream';
-import { EVENT_STREAM, JSON_TYPE, JSON_UTF8 } from './media-types';
+import { acceptedType, EVENT_STREAM, JSON_TYPE, JSON_UTF8 } from './media-types';
 import { preconditionOf } from './preconditions';
 import type { PreparedRoute } from './prepared-route';
 import { type RestRequest, variablesOf } from './request-variables';
@@ -77,12 +76,6 @@ function checkOf(
 }
 
 const JSON_TYPES = [JSON_TYPE, JSON_UTF8];
-
-/** The preferred of these media types; `undefined` if the client accepts none of them. */
-function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
-  if (!accept || accept === '*/*' || accept === JSON_TYPE) return types[0];
-  return new Negotiator({ headers: { accept } }).mediaType([...types]);
-}
 
 /** Sends a list as a stream. Errors of its first page reject the promise. */
 async function stream(

@@ -30,7 +30,8 @@ describe('a rejected document gets', () => {
     expect(Object.keys(response.json())).toEqual(['errors']);
     return response.statusCode;
   };
-  const REFUSED = ['{', '{ nothing }', 'query ($id: ID!) { pet(id: $id) { name } }'];
+  const TOO_COMPLEX = `{ ${'a: __typename '.repeat(101)} }`;
+  const REFUSED = ['{', '{ nothing }', 'query ($id: ID!) { pet(id: $id) { name } }', TOO_COMPLEX];
 
   test.each(REFUSED)('400 for clients that accept GraphQL responses, or any type: %s', async (query) => {
     for (const accept of [
@@ -48,11 +49,10 @@ describe('a rejected document gets', () => {
     expect(await status(query, 'application/json')).toBe(200); // The media type for this header is now cached.
   });
 
-  test('the status of the error for all clients if the key is wrong or the document has too many fields', async () => {
+  test('the status of the error for all clients if the key is wrong', async () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-api-key': 'wrong' };
     const payload = { query: '{ __typename }' };
     const { statusCode } = await gateway.app.inject({ method: 'POST', url: '/graphql', headers, payload });
     expect(statusCode).toBe(401);
-    expect(await status(`{ ${'a: __typename '.repeat(101)} }`, 'application/json')).toBe(400);
   });
 });

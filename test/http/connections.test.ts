@@ -100,7 +100,7 @@ describe('the server closes a connection', () => {
   test('that asks for a tunnel', async () => {
     const { socket, closed } = open();
     socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
-    expect(await closed).toBe('');
+    expect(parseResponse(await closed)).toMatchObject({ status: 400, headers: { connection: 'close', ...ALL } });
   });
 
   test('after the response to the 32nd request of a packet', async () => {

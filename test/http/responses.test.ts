@@ -80,6 +80,7 @@ describe('responses to requests that the HTTP parser rejects or would answer its
   test.each<Raw>([
     [400, 'BAD_REQUEST', 'a request that is not HTTP', 'GARBAGE\r\n\r\n'],
     [400, 'BAD_REQUEST', 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    [400, 'BAD_REQUEST', 'the method CONNECT', `CONNECT x:443 HTTP/1.1\r\n${END}`],
     [400, 'BAD_REQUEST', 'HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     [400, 'BAD_REQUEST', 'two body lengths', `${BROKEN}Content-Length: 1\r\n\r\n`],
     [400, 'BAD_REQUEST', 'a chunk without a size', `${BROKEN}\r\nzz\r\n`],

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FormattedExecutionResult } from 'graphql';
-import Negotiator from 'negotiator';
 import { ProblemError } from '../../errors/errors';
 import { headersOf } from '../../graphql/idempotency';
 import { serialize } from '../../graphql/serialization';
 import { RunningSubscription } from '../../graphql/subscriptions';
-import { EVENT_STREAM, JSON_UTF8 } from '../../rest/media-types';
+import { acceptedType, EVENT_STREAM, JSON_UTF8 } from '../../rest/media-types';
 import type { EventFormat } from '../../rest/server-sent-events';
 import { responseType } from '../graphql-media-types';
 import { type Parameters, parametersInUrl } from '../graphql-parameters';
@@ -33,7 +32,7 @@ export async function sseRoute(
   acceptJsonBodies(app);
 
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!new Negotiator(request.raw).mediaType([EVENT_STREAM]))
+    if (!acceptedType(request.headers.accept, [EVENT_STREAM]))
       throw new ProblemError('NOT_ACCEPTABLE', `Responses are ${EVENT_STREAM}; Accept must allow it.`);
     const sent = request.method === 'GET' ? parametersInUrl(request.query as Parameters) : request.body;
     const result = await live.runRequest(sent, createGraphQLOperationRequest(request), credentialOf(request));
