@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import {
   ApolloServer,
   type ApolloServerPlugin,
@@ -82,7 +83,11 @@ function executionPlugin(executor: Executor, documents: Documents): ApolloServer
   };
   const listener: GraphQLRequestListener<OperationRequest> = {
     // Validates the document before Apollo Server stores the text of a persisted query.
-    didResolveOperation: async (resolved) => void errorsOf(resolved as Resolved),
+    didResolveOperation: async (resolved) => {
+      const isLarge = documents.isLargeAndUnknown(resolved.source);
+      errorsOf(resolved as Resolved);
+      if (isLarge) await nextIteration();
+    },
     responseForOperation: async (operation) => {
       const outcome = await run(operation);
       return {

@@ -191,6 +191,11 @@ export class Documents {
     return this.knownTexts.has(text) || this.trusted?.find(hashOf(text)) !== undefined;
   }
 
+  /** Whether a document takes long to read. Its operation is then analysed only in the next iteration of the event loop. */
+  isLargeAndUnknown(text: string): boolean {
+    return text.length > LARGE && !this.has(text);
+  }
+
   /**
    * Waits until an unknown document may be parsed and validated. Charges a long document of a caller without quota, and rejects
    * it.
@@ -208,7 +213,7 @@ export class Documents {
       const release = await this.queue.enterDocument(requester, () => this.has(text));
       // The document is read in this iteration of the event loop, in which the queue starts nothing else.
       release();
-      if (text.length > LARGE && !this.has(text)) this.queue.expectLargeDocument();
+      if (this.isLargeAndUnknown(text)) this.queue.expectLargeDocument();
     } catch (error) {
       await meter.waive();
       throw error;

@@ -34,8 +34,8 @@ const MAX_CALLERS = 10_000;
  */
 const MAX_ITERATION_MS = 10;
 /**
- * After an iteration that reads a large document, the pause is this many times as long as the iteration, since the operation of
- * a large new document also takes time in later iterations.
+ * After the two iterations that read a large document and analyse its operation, the pause is this many times as long as both,
+ * since the operation also takes time in later iterations.
  */
 const PAUSE_AFTER_LARGE_DOCUMENT = 2;
 
@@ -237,7 +237,7 @@ export class OperationQueue {
   /** Lets further operations start after this iteration of the event loop, and after a pause if the iteration was long. */
   private endIteration(): void {
     const startedAt = performance.now();
-    setImmediate(() => {
+    const end = () => {
       const ms = performance.now() - startedAt;
       const isLong = this.readsLargeDocument || ms > MAX_ITERATION_MS;
       const pause = this.readsLargeDocument ? PAUSE_AFTER_LARGE_DOCUMENT * ms : ms;
@@ -249,7 +249,9 @@ export class OperationQueue {
         this.isPaused = false;
         this.startNext();
       }, pause);
-    });
+    };
+    // The operation of a large document is analysed in the iteration after the one that reads the document.
+    setImmediate(() => (this.readsLargeDocument ? setImmediate(end) : end()));
   }
 
   private startNext(): void {

@@ -1,4 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
+import { Documents } from '../../src/graphql/documents';
+import { Executor } from '../../src/graphql/executor';
 import { ADMIN_KEY, type Gateway } from '../helper/gateway';
 import { socketClient, streamClient } from '../helper/live';
 import { fillToys, startToys } from '../toys/gateway';
@@ -179,5 +181,35 @@ describe('a document is checked with its own values, although the same document 
       ]);
       expect([transport, errors?.[0]?.locations?.[0]]).toEqual([transport, location]);
     }
+  });
+});
+
+describe.each(Object.keys(transports))('the operation of a new document over %s', (transport) => {
+  test.each([
+    ['in the same iteration of the event loop', 100, 0],
+    ['in a later iteration if the document is large', 5_000, 1],
+  ])('runs %s', async (_when, length, later) => {
+    let iteration = 0;
+    let counting = setImmediate(function count() {
+      iteration++;
+      counting = setImmediate(count);
+    });
+    const inIteration: number[] = [];
+    const { validateAndAdd } = Documents.prototype;
+    const { run } = Executor.prototype;
+    jest.spyOn(Documents.prototype, 'validateAndAdd').mockImplementationOnce(function (this: Documents, ...args) {
+      inIteration.push(iteration);
+      return validateAndAdd.apply(this, args);
+    });
+    jest.spyOn(Executor.prototype, 'run').mockImplementationOnce(function (this: Executor, ...args) {
+      inIteration.push(iteration);
+      return run.apply(this, args);
+    });
+    const alias = `a${transport.replace(' ', '')}${'x'.repeat(length)}`;
+    const { data } = await responseOver(transport, `{ ${alias}: toy(id: 1) { name } }`);
+    clearImmediate(counting);
+    expect(data).toEqual({ [alias]: { name: 'Train' } });
+    const [read = Number.NaN, ran = Number.NaN] = inIteration;
+    expect(Math.min(ran - read, 1)).toBe(later);
   });
 });

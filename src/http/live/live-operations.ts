@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
@@ -73,7 +74,9 @@ export class LiveOperations {
     return this.startLimited(operationRequest, credential, async (onEnd) => {
       if (!documents.has(query))
         await documents.admitUnknown(query, operationRequest.session.requester, operationRequest.meter);
+      const isLarge = documents.isLargeAndUnknown(query);
       const document = documents.read(query);
+      if (isLarge) await nextIteration();
       if (!('kind' in document)) return rejectDocument(document, operationRequest);
       const rejection = documents.rejectionOf(document, operationRequest.caller);
       if (rejection) return rejectDocument([rejection], operationRequest);
