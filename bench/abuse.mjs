@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { ABUSES } from './lib/abuses.mjs';
 import { startObserver } from './lib/observer.mjs';
 import { readOptions } from './lib/options.mjs';
-import { pinLoad, start } from './lib/process.mjs';
+import { pinLoad } from './lib/process.mjs';
 import { API_KEY, servers } from './lib/servers.mjs';
-import { onStage } from './lib/stage.mjs';
+import { onStage, startOn } from './lib/stage.mjs';
 
 /**
  * Maximum ratio of the other caller's median response time during an abuse to the median without it. A median below
@@ -37,22 +37,23 @@ async function measure(name, abuse, gateway, database) {
   const { url, port, pid } = gateway;
   const context = { url, port, database, key: API_KEY, isEmbedded: options.embedded, memory: () => memoryOf(pid) };
   const prepared = await abuse.prepare?.(context);
-  const quiet = abuse.isCold ? undefined : await observe(gateway, options.seconds);
-  const until = performance.now() + options.seconds * 1000;
-  const [result, meanwhile] = await Promise.all([
-    abuse({ ...context, until, prepared }),
-    observe(gateway, options.seconds, { isLivezOnly: abuse.isCold }),
-  ]);
+  const during = (run) => {
+    const until = performance.now() + options.seconds * 1000;
+    const observed = observe(gateway, options.seconds, { isLivezOnly: abuse.isCold });
+    return Promise.all([run?.({ ...context, until, prepared }), observed]);
+  };
+  const [, quiet] = abuse.isCold ? [] : await during(abuse.ordinary);
+  const [result, meanwhile] = await during(abuse);
   const { livez } = meanwhile;
   const { answer = result, failure } = result;
   const failures = failure ? [failure] : [];
   const told = [answer];
   if (quiet) {
-    const [before, during] = [median(quiet.latencies), median(meanwhile.latencies)];
+    const [without, withAbuse] = [median(quiet.latencies), median(meanwhile.latencies)];
     const rejected = [...meanwhile.failures.values()].reduce((sum, count) => sum + count, 0);
-    told.push(`the other caller's median ${before.toFixed(1)} → ${during.toFixed(1)} ms`);
+    told.push(`the other caller's median ${without.toFixed(1)} → ${withAbuse.toFixed(1)} ms`);
     if (rejected) failures.push(`${rejected} requests of the other caller were rejected`);
-    if (during > Math.max(SMALL_MS, MOST * before, before + (abuse.allowedMs ?? 0)))
+    if (withAbuse > Math.max(SMALL_MS, MOST * without, without + (abuse.allowedMs ?? 0)))
       failures.push('the other caller was slowed down');
   }
   told.push(`/livez at most ${livez.toFixed(0)} ms`);
@@ -66,18 +67,22 @@ await onStage(
   [server],
   options.database,
   async ({ url: database, running: [shared] }) => {
-    let isWarm = false;
     // The first `fetch` in a thread takes up to 100 ms.
     await observe(shared, 0.1, { isLivezOnly: true });
+    await observe(shared, options.warmup);
     for (const [name, abuse] of Object.entries(ABUSES)) {
       if (options.only && !options.only.includes(name)) continue;
-      if (options.embedded && (abuse.onPostgres || abuse.env)) continue;
-      const own = abuse.env && (await start({ ...server, env: { ...server.env, ...abuse.env } }, database, NODE_FLAGS));
-      const gateway = own ?? shared;
-      if (own || !(abuse.isCold || isWarm)) await observe(gateway, options.warmup);
-      isWarm ||= !own && !abuse.isCold;
-      if ((await measure(name, abuse, gateway, database)).length) process.exitCode = 1;
-      await own?.stop();
+      if (options.embedded && abuse.onPostgres) continue;
+      const attempt = async () => {
+        if (!abuse.env && !abuse.isCold) return measure(name, abuse, shared, database);
+        const own = await startOn(database, { ...server, env: { ...server.env, ...abuse.env } }, NODE_FLAGS);
+        if (!abuse.isCold) await observe(own, options.warmup);
+        const failures = await measure(name, abuse, own, database);
+        await own.stop();
+        return failures;
+      };
+      // The speed of a shared machine changes. So a failed row is measured twice more, and fails if one of these fails.
+      if ((await attempt()).length && ((await attempt()).length || (await attempt()).length)) process.exitCode = 1;
     }
   },
   NODE_FLAGS,

@@ -39,12 +39,18 @@ async function setStage(servers, database, nodeFlags) {
   if (!migrates(ordered[0])) await applyMigrations(url);
   const running = [];
   for (const server of ordered) {
-    const process = server.embedded ? await startEmbedded(server, nodeFlags) : await start(server, url, nodeFlags);
+    const process = await startOn(url, server, nodeFlags);
     if (!running.length) await fill(url);
     running.push({ ...server, ...process });
-    if (server.gateway) await raiseQuota(running.at(-1));
   }
   return { url, running };
+}
+
+/** Starts a server on the database at `url`, or on a filled embedded database of its own. Gives a gateway's key a large quota. */
+export async function startOn(url, server, nodeFlags) {
+  const process = await (server.embedded ? startEmbedded(server, nodeFlags) : start(server, url, nodeFlags));
+  if (server.gateway) await raiseQuota({ name: server.name, url: process.url });
+  return process;
 }
 
 async function startEmbedded(server, nodeFlags) {
