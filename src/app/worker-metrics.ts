@@ -5,13 +5,15 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 /** How long a worker may take to report its metrics, in milliseconds. */
 const PATIENCE_MS = 5_000;
 
-/** The primary process sends this message to a worker. */
+/** A message from the primary process to a worker. */
 interface MetricsRequest {
+  /** The number of the request. */
   readonly metricsRequest: number;
 }
 
-/** A worker answers with this message. */
+/** The worker's answer. */
 interface MetricsReport {
+  /** The number of the request. */
   readonly reportOn: number;
   readonly metrics: object[];
 }
@@ -21,7 +23,8 @@ export function reportMetrics(worker: Worker, registry: Registry): void {
   worker.on('message', async ({ metricsRequest }: Partial<MetricsRequest>) => {
     if (metricsRequest === undefined) return;
     const report: MetricsReport = { reportOn: metricsRequest, metrics: await registry.getMetricsAsJSON() };
-    worker.send(report);
+    // If the message cannot be sent, the primary process has ended.
+    worker.send(report, () => undefined);
   });
 }
 

@@ -129,7 +129,7 @@ export class InventoryUpdate {
 }
 
 @ArgsType()
-export class Adjustment {
+export class AdjustmentArgs {
   @NotZero()
   @Field(() => Int, {
     description: 'The number of units to add; negative to take units. It must not be 0.',

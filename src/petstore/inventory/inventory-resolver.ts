@@ -6,7 +6,7 @@ import { Errors, Input, nullable, RateLimited, RequiresScope, Stability } from '
 import { pageOf } from '../../graphql/page-args';
 import { IdOf } from '../../graphql/scalars';
 import { Selected } from '../../graphql/selected';
-import { Adjustment, InventoryPageArgs, InventoryUpdate } from '../inputs';
+import { AdjustmentArgs, InventoryPageArgs, InventoryUpdate } from '../inputs';
 import { conditionOf, IfVersion } from '../row-metadata';
 import { InventoryItem, InventoryItemConnection } from '../types';
 import type { InventoryService } from './inventory-service';
@@ -63,7 +63,7 @@ export class InventoryResolver {
   )
   adjustInventory(
     @IdOf('pet', 'petId') petId: bigint,
-    @Args(() => Adjustment) { by }: Adjustment,
+    @Args(() => AdjustmentArgs) { by }: AdjustmentArgs,
     @Ctx() { session }: Context,
     @Selected() selection: FieldSelection,
   ) {
