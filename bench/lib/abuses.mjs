@@ -12,8 +12,8 @@ const newAddress = () => `192.0.${Math.floor(++addresses / 250)}.${1 + (addresse
  * An abuse by one caller. It runs until the time `until`.
  * @typedef {object} Abuse
  * @property {(context: object) => Promise<unknown>} [prepare] runs before the measurement; the abuse gets its result as `prepared`
- * @property {(context: object) => Promise<unknown>} [ordinary] sends as many requests that are not abusive, during the measurement
- * without the abuse. The comparison then shows the cost of the abuse, and not of the requests
+ * @property {(context: object) => Promise<unknown>} [ordinary] sends as many ordinary requests, during the measurement without
+ * the abuse. The comparison then shows what the abuse costs in addition
  * @property {number} [allowedMs] allowed increase of the other caller's median response time, in milliseconds
  * @property {Record<string, string>} [env] settings of a separate gateway
  * @property {boolean} [isCold] whether a new gateway gets the abuse before V8 has compiled its code. Then only `/livez` is measured
@@ -131,7 +131,10 @@ const CANCELLED_MS = 1_000;
 
 const ORDERS = JSON.stringify({ query: '{ orders(first: 1) { nodes { id } } }' });
 
-/** Sends a cheap request every 5 ms, each on a new connection. @param leaveAfterMs when its client disconnects, if not answered. */
+/**
+ * Sends a cheap request every 5 ms, each on a new connection.
+ * @param leaveAfterMs the time after which a client without a response disconnects
+ */
 async function requestOrders({ port, until }, key, leaveAfterMs) {
   const request = `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${ORDERS.length}\r\n\r\n${ORDERS}`;
   let sent = 0;

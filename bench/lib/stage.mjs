@@ -46,7 +46,10 @@ async function setStage(servers, database, nodeFlags) {
   return { url, running };
 }
 
-/** Starts a server on the database at `url`, or on a filled embedded database of its own. Gives a gateway's key a large quota. */
+/**
+ * Starts a server on the database at `url`, or on a filled embedded database of its own. Raises the quota of the benchmark's key
+ * if the server is a gateway.
+ */
 export async function startOn(url, server, nodeFlags) {
   const process = await (server.embedded ? startEmbedded(server, nodeFlags) : start(server, url, nodeFlags));
   if (server.gateway) await raiseQuota({ name: server.name, url: process.url });

@@ -46,7 +46,7 @@ const MAX_BYTES = 64_000_000;
 const MAX_BYTES_OF_ONE = 8_000_000;
 /** Maximum length of an unknown document that is parsed for a caller without quota. */
 const MAX_UNPAID = 1_000;
-/** A new document with more characters than this delays the next new document for longer. */
+/** A new document with more characters than this takes two iterations of the event loop, and delays the next for longer. */
 const LARGE = 4_000;
 /** Maximum total number of characters of all automatic persisted queries. */
 const MAX_PERSISTED = 1024 * 1024;
@@ -191,7 +191,7 @@ export class Documents {
     return this.knownTexts.has(text) || this.trusted?.find(hashOf(text)) !== undefined;
   }
 
-  /** Whether a document takes long to read. Its operation is then analysed only in the next iteration of the event loop. */
+  /** Whether a document takes long to read. Its operation must then be analysed in a later iteration of the event loop. */
   isLargeAndUnknown(text: string): boolean {
     return text.length > LARGE && !this.has(text);
   }

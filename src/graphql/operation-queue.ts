@@ -139,7 +139,7 @@ export class OperationQueue {
     return this.enterBounded('document', requester, 0, undefined, isKnown);
   }
 
-  /** Lengthens the pause after this iteration. Called after {@link enterDocument}, before a large document is parsed. */
+  /** Lengthens the pause after this document. Called after {@link enterDocument}, before a large document is parsed. */
   expectLargeDocument(): void {
     this.readsLargeDocument = true;
   }

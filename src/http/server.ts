@@ -188,7 +188,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   // Ignores an unknown `Expect`, as RFC 9110, section 10.1.1 allows. Node would respond with 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // Without a listener, Node would close the connection without a response.
+  // Without a listener, Node would close the connection of a CONNECT request without a response.
   app.server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => undefined);
     answerParserError(CONNECT, socket);
