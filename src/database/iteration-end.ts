@@ -1,4 +1,5 @@
 let callbacks: (() => void)[] = [];
+let startedAt: number | undefined;
 
 /**
  * Calls the callback at the end of this iteration of the event loop, in one batch with all other callbacks. The callback may
@@ -10,11 +11,23 @@ let callbacks: (() => void)[] = [];
  * measuring has shown").
  */
 export function callAtIterationEnd(callback: () => void): void {
-  if (callbacks.push(callback) === 1) setImmediate(callAll);
+  if (callbacks.push(callback) > 1) return;
+  setImmediate(callAll);
+  setImmediate(endBatch);
+}
+
+/** When the batch began whose callbacks and promises run now, as `performance.now()`; `undefined` outside of batches. */
+export function batchStartedAt(): number | undefined {
+  return startedAt;
 }
 
 function callAll(): void {
+  startedAt = performance.now();
   const batch = callbacks;
   callbacks = [];
   for (const callback of batch) callback();
+}
+
+function endBatch(): void {
+  startedAt = undefined;
 }

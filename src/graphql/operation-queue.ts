@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Requester } from '../database/database';
+import { batchStartedAt } from '../database/iteration-end';
 import { ProblemError } from '../errors/errors';
 
 /** A counted operation of at most this estimated cost never waits. */
@@ -78,8 +79,8 @@ interface CallerQueue {
  * Keeps one caller's expensive operations from blocking the event loop, and from delaying other callers. Each caller has FIFO
  * queues. A counted operation starts if the caller's running operations, and all running operations, stay within limits on
  * estimated cost. Uncounted work starts if the caller's {@link Allowance} is not used up. Each iteration of the event loop
- * starts at most one expensive operation, or some uncounted work, round-robin over all callers. Other requests are served in
- * between.
+ * starts or rejects at most one expensive operation, or starts some uncounted work, round-robin over all callers. Other
+ * requests are served in between.
  */
 export class OperationQueue {
   /** The queues with running or waiting operations, by kind and caller, in round-robin order. */
@@ -195,8 +196,11 @@ export class OperationQueue {
           forgetDeadline();
           const rejection = this.options.rejectionOf?.(requester);
           if (!rejection && !isUnneeded()) return resolve(this.start(key, queue, cost));
-          if (rejection) reject(rejection);
-          else resolve(NOTHING_TO_RELEASE);
+          if (rejection) {
+            // Sending its response takes time, and hundreds of operations can wait.
+            this.startNothingElse();
+            reject(rejection);
+          } else resolve(NOTHING_TO_RELEASE);
           this.forgetIfEmpty(key, queue);
         },
       };
@@ -212,14 +216,14 @@ export class OperationQueue {
   }
 
   private start(key: string, queue: CallerQueue, cost: number): Release {
-    if (this.startedNow === 0) this.endIteration();
     if (queue.allowance) {
+      if (this.startedNow === 0) this.endIteration();
       queue.allowance.spend(cost);
       this.startedNow += cost;
       this.forgetIfEmpty(key, queue);
       return NOTHING_TO_RELEASE;
     }
-    this.startedNow = Infinity;
+    this.startNothingElse();
     this.queues.set(key, queue);
     queue.running += cost;
     this.running += cost;
@@ -227,16 +231,20 @@ export class OperationQueue {
       queue.running -= cost;
       this.running -= cost;
       this.forgetIfEmpty(key, queue);
-      if (cost === 0) return;
       // The response is made and sent in this iteration, which may take as long as the start of an operation.
-      if (this.startedNow === 0) this.endIteration();
-      this.startedNow = Infinity;
+      if (cost > 0) this.startNothingElse();
     };
+  }
+
+  /** Lets nothing else start in this iteration of the event loop. */
+  private startNothingElse(): void {
+    if (this.startedNow === 0) this.endIteration();
+    this.startedNow = Infinity;
   }
 
   /** Lets further operations start after this iteration of the event loop, and after a pause if the iteration was long. */
   private endIteration(): void {
-    const startedAt = performance.now();
+    const startedAt = batchStartedAt() ?? performance.now();
     const end = () => {
       const ms = performance.now() - startedAt;
       const isLong = this.readsLargeDocument || ms > MAX_ITERATION_MS;

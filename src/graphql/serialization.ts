@@ -27,8 +27,12 @@ export function serialize(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof JsonText) return value.text;
-  if (Array.isArray(value)) return `[${value.map(serialize).join(',')}]`;
   let text = '';
+  // Appending copies no text until the whole response is sent, unlike `join`.
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${serialize(item)}`;
+    return `[${text}]`;
+  }
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key];
     if (member !== undefined) text += `${text === '' ? '' : ','}"${key}":${serialize(member)}`;

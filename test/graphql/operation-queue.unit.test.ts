@@ -1,5 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { Deadline, Ended } from '../../src/database/deadline';
+import { callAtIterationEnd } from '../../src/database/iteration-end';
 import { OperationQueue, type Release } from '../../src/graphql/operation-queue';
 
 const EXPENSIVE = 15_000;
@@ -134,6 +135,45 @@ test('after an expensive operation that blocks the event loop for more than 10 m
   (await second)();
   expect(performance.now() - blockedUntil).toBeGreaterThan(40);
   first();
+});
+
+test('the pause is as long as the operation took to compute its response, not only to send it', async () => {
+  const queue = new OperationQueue();
+  const first = await operation(queue, [], 'a0', 60_000);
+  const second = operation(queue, [], 'b0');
+  // Results of statements are delivered in this way.
+  await new Promise<void>((resolve) => callAtIterationEnd(resolve));
+  block(50);
+  first();
+  const blockedUntil = performance.now();
+  (await second)();
+  expect(performance.now() - blockedUntil).toBeGreaterThan(40);
+});
+
+test.each([
+  ['operations of one caller', 'a'],
+  ['operations of different callers', 'abcdef'],
+])('%s that are rejected when they would start, are rejected one after the other', async (_what, callers) => {
+  let rejection: Error | undefined;
+  const queue = new OperationQueue({ rejectionOf: () => rejection });
+  const first = await operation(queue, [], 'z', 60_000);
+  let rejected = 0;
+  const waiting = Array.from({ length: 6 }, (_, i) =>
+    operation(queue, [], callers.charAt(i % callers.length)).catch((error) => {
+      expect(error).toBe(rejection);
+      rejected++;
+    }),
+  );
+  await nextIteration();
+  rejection = new Error('too much is unread');
+  first();
+  const counts: number[] = [];
+  while (rejected < waiting.length) {
+    const before = rejected;
+    await nextIteration();
+    counts.push(rejected - before);
+  }
+  expect(Math.max(...counts)).toBe(1);
 });
 
 test('requests that wait for a document go on together as soon as it is known', async () => {
