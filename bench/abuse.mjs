@@ -13,7 +13,7 @@ import { onStage, startOn } from './lib/stage.mjs';
  */
 const MOST = 2;
 const SMALL_MS = 2;
-/** Maximum response time of `/livez`, in milliseconds. */
+/** Maximum response time of `/livez` in milliseconds, without the time in which the gateway waited for a core. */
 const LIVEZ_MS = 100;
 
 const options = readOptions({ seconds: '4' });
@@ -56,8 +56,8 @@ async function measure(name, abuse, gateway, database) {
     if (withAbuse > Math.max(SMALL_MS, MOST * without, without + (abuse.allowedMs ?? 0)))
       failures.push('the other caller was slowed down');
   }
-  told.push(`/livez at most ${livez.toFixed(0)} ms`);
-  if (livez > LIVEZ_MS) failures.push(`/livez took more than ${LIVEZ_MS} ms`);
+  told.push(`/livez at most ${livez.withoutWaits.toFixed(0)} ms (${livez.all.toFixed(0)} with waits for a core)`);
+  if (livez.withoutWaits > LIVEZ_MS) failures.push(`/livez took more than ${LIVEZ_MS} ms`);
   console.log(`${name}: ${told.join('; ')}${failures.length ? `. FAILED: ${failures.join('; ')}` : ''}`);
   return failures;
 }

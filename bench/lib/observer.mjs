@@ -1,6 +1,7 @@
 // Another caller, which sends requests during an abuse. It has its own thread, since its requests and responses would otherwise
 // wait while the thread of the abuse is busy.
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, Worker } from 'node:worker_threads';
 import { load } from './load.mjs';
@@ -13,22 +14,23 @@ const LIVEZ_EVERY_MS = 20;
 /**
  * Starts the thread.
  * @returns a function that sends requests to a gateway for some seconds, and returns the sorted `latencies` and the `failures`
- * of the other caller (unless `isLivezOnly`), and the response time of the slowest `/livez` in milliseconds.
+ * of the other caller (unless `isLivezOnly`), and `livez`: the longest response time of `/livez` in milliseconds, in `all`
+ * and `withoutWaits`: without the time in which the gateway waited for a core.
  */
 export function startObserver() {
   const worker = new Worker(new URL(import.meta.url));
   worker.unref();
-  return async ({ port }, seconds, { isLivezOnly = false } = {}) => {
-    worker.postMessage({ port, seconds, isLivezOnly });
+  return async ({ port, pid }, seconds, { isLivezOnly = false } = {}) => {
+    worker.postMessage({ port, pid, seconds, isLivezOnly });
     const [observed] = await once(worker, 'message');
     return observed;
   };
 }
 
-parentPort?.on('message', async ({ port, seconds, isLivezOnly }) => {
+parentPort?.on('message', async ({ port, pid, seconds, isLivezOnly }) => {
   const [caller, livez] = await Promise.all([
     isLivezOnly ? undefined : load(port, requestsOf(port), { connections: CONNECTIONS, seconds }),
-    slowestLivez(port, seconds),
+    slowestLivez(port, pid, seconds),
   ]);
   parentPort.postMessage({ ...caller, livez });
 });
@@ -47,14 +49,22 @@ const requestsOf = (port) =>
     ),
   );
 
-async function slowestLivez(port, seconds) {
+/**
+ * How long the main thread of a process has waited for a core, in milliseconds since the start of the process. Other threads and
+ * processes had the core in this time: PostgreSQL, the benchmark itself, and V8's threads.
+ */
+const waitedForCore = (pid) => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+
+async function slowestLivez(port, pid, seconds) {
   const until = performance.now() + seconds * 1000;
-  let slowest = 0;
+  const livez = { all: 0, withoutWaits: 0 };
   while (performance.now() < until) {
-    const started = performance.now();
+    const [started, waited] = [performance.now(), waitedForCore(pid)];
     await (await fetch(`http://127.0.0.1:${port}/livez`)).arrayBuffer();
-    slowest = Math.max(slowest, performance.now() - started);
+    const ms = performance.now() - started;
+    livez.all = Math.max(livez.all, ms);
+    livez.withoutWaits = Math.max(livez.withoutWaits, ms - (waitedForCore(pid) - waited));
     await sleep(LIVEZ_EVERY_MS);
   }
-  return slowest;
+  return livez;
 }
