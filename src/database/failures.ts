@@ -50,6 +50,11 @@ export function failureOf(error: unknown): Failure | undefined {
   return undefined;
 }
 
+/** Whether a statement ended because a lock was not free in time (`lock_not_available`, PostgreSQL documentation, appendix A). */
+export function isLocked(error: unknown): boolean {
+  return isObject(error) && error.code === '55P03';
+}
+
 /** The name of the foreign key that rejected a write; `undefined` for other errors. */
 export function violatedForeignKey(error: unknown): string | undefined {
   if (failureOf(error) !== 'foreign-key') return undefined;

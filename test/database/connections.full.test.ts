@@ -145,6 +145,23 @@ onPostgres('on PostgreSQL', () => {
       expect(performance.now() - begun).toBeLessThan(4000);
     });
 
+    test('of a locked table delay others for a moment only, and succeed once the lock is free', async () => {
+      await insert(7);
+      const held = await home.database.serviceSession().transaction(async (tx) => {
+        await tx.write({ name: '', text: 'lock table things in access exclusive mode' }, []);
+        const begun = performance.now();
+        const locked = timeless(() => all(8, () => read<{ i: number }>('select i from things')));
+        const others = await timeless(() => all(20, echo));
+        const ms = performance.now() - begun;
+        // So that the reads of the table meet the lock on every connection.
+        await new Promise((resolve) => setTimeout(resolve, 1_200));
+        return { locked, others, ms };
+      });
+      expect(held.others).toEqual(numbers(20));
+      expect(held.ms).toBeLessThan(900);
+      expect((await held.locked).map(({ i }) => i)).toEqual(Array(8).fill(7));
+    });
+
     test('fail if their connection is lost, and the connection is replaced', async () => {
       await reopen(5);
       const lost = await shared();

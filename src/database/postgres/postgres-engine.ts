@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { PoolLoad, Requester, Statement } from '../database';
 import { settled } from '../deadline';
 import type { BoundStatement, Engine, OpenTransaction, TransactionEnd } from '../engine';
-import { failureOf } from '../failures';
+import { failureOf, isLocked } from '../failures';
 import { connectionsOfOneCaller } from '../fair-semaphore';
 import { PrismaClient } from '../generated/client';
 import { COLUMNS } from '../generated/columns';
@@ -122,7 +122,7 @@ export class PostgresEngine implements Engine {
       const rows = this.shared.query<Row>(statement, values);
       if (rows)
         return rows.catch((error) => {
-          if (failureOf(error) !== 'stale') throw error;
+          if (failureOf(error) !== 'stale' && !isLocked(error)) throw error;
           return this.runInPool(requester, boundStatement, values);
         });
     }

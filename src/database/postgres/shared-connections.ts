@@ -9,6 +9,11 @@ import { runPrepared } from './prepared-query';
 const RECONNECT_MS = 1_000;
 /** If the server is silent for this long after the time limit of a read, in milliseconds, the connection counts as lost. */
 const SILENCE_MS = 1_000;
+/**
+ * How long a read may wait for the lock of a table on a shared connection, in milliseconds. Later reads on the connection wait,
+ * too, for each such read in turn.
+ */
+const LOCK_MS = 50;
 /** A statement that was too slow must use the pool for this long, in milliseconds. */
 const APART_MS = 10_000;
 
@@ -24,8 +29,8 @@ interface SharedConnectionsOptions {
  * process that serves thousands of small requests per second, the socket write is the most expensive part of a read.
  *
  * If no connection is ready, or all are busy or slow, {@link query} returns `undefined`, and the caller uses the pool instead.
- * The PostgreSQL server cancels a slow read, such as a read of a locked table. That read fails, and the later reads of the
- * connection run.
+ * The PostgreSQL server cancels a slow read, and a read that waits {@link LOCK_MS} for a lock. That read fails, and the later
+ * reads of the connection run.
  *
  * The gateway does not cancel a read at its deadline, since a cancel request names the connection, not the read.
  */
@@ -34,7 +39,7 @@ export class SharedConnections {
   /** The earliest time at which a connection may be opened again. */
   private reopensAt = 0;
   private isClosed = false;
-  /** The names of statements that were too slow, and when they may use shared connections again. Their table may be locked. */
+  /** The names of statements that were too slow or met a lock, and when they may use shared connections again. */
   private readonly apart = new Map<string, number>();
 
   constructor(
@@ -49,7 +54,10 @@ export class SharedConnections {
     return { total: this.connections.size, idle: idle.length };
   }
 
-  /** Returns the rows of a short read; `undefined` if the caller must run the read on a connection from the pool. */
+  /**
+   * Returns the rows of a short read; `undefined` if the caller must run the read on a connection from the pool. If the read
+   * fails because its table is locked, the caller should run the read in the pool, too.
+   */
   query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> | undefined {
     const now = performance.now();
     if (this.apart.size && (this.apart.get(statement.name) ?? 0) > now) return undefined;
@@ -86,7 +94,7 @@ export class SharedConnections {
   private open(): void {
     const { readMs } = this.options;
     const client = new this.server.Client({ ...this.config, pipeline: true });
-    const settings = settingsFor(this.server, readMs);
+    const settings = `${settingsFor(this.server, readMs)}; set lock_timeout to ${LOCK_MS}`;
     const connection = new SharedConnection(client, settings, readMs + SILENCE_MS, () => {
       this.connections.delete(connection);
       this.reopensAt = performance.now() + RECONNECT_MS;
