@@ -64,9 +64,14 @@ class Testbed {
     return redirection.replaceAll('FIFO', this.fifo);
   }
 
-  async lostLines(at = this.url): Promise<number> {
+  /** @returns the value of a metric; NaN if the gateway does not answer, or has no such metric. */
+  async metric(name: string, at = this.url): Promise<number> {
     const { body = '' } = await ask(at, { path: '/metrics', headers: { ...HEADERS, connection: 'close' } });
-    return Number(/^petstore_log_lines_lost_total (\d+)$/m.exec(body)?.[1]);
+    return Number(new RegExp(`^petstore_${name} (\\d+)$`, 'm').exec(body)?.[1]);
+  }
+
+  lostLines(at = this.url): Promise<number> {
+    return this.metric('log_lines_lost_total', at);
   }
 
   async expectService(count = 10): Promise<void> {
@@ -194,15 +199,16 @@ onServers('with two workers,', () => {
     inTestbed(async (bed, _what: string, redirection: string, count: number, line: string) => {
       const { environment, drop } = await createProduction();
       const port = await freePort();
+      const metricsAt = `http://127.0.0.1:${port}`;
       await bed.start(redirection, {
         ...environment,
         LOG_LEVEL: 'info',
         WEB_CONCURRENCY: '2',
         METRICS_PORT: String(port),
       });
-      await until(() => bed.gateway.workers.length === 2);
+      await until(async () => (await bed.metric('workers', metricsAt)) === 2);
       await bed.expectService(count);
-      await until(async () => (await bed.lostLines(`http://127.0.0.1:${port}`)) > 0);
+      await until(async () => (await bed.lostLines(metricsAt)) > 0);
       const stderr = await bed.expectStop();
       expect(stderr.replaceAll(line, '')).toBe('');
       expect(stderr.split('\n').length - 1).toBeLessThanOrEqual(3);
