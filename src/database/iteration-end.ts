@@ -28,6 +28,7 @@ function callAll(): void {
   for (const callback of batch) callback();
 }
 
+/** Node runs this immediate after the promises that the batch has settled. */
 function endBatch(): void {
   startedAt = undefined;
 }

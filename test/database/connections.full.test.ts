@@ -145,7 +145,7 @@ onPostgres('on PostgreSQL', () => {
       expect(performance.now() - begun).toBeLessThan(4000);
     });
 
-    test('of a locked table delay others for a moment only, and succeed once the lock is free', async () => {
+    test('of a locked table delay other short reads for less than a second, and succeed once the lock is free', async () => {
       await insert(7);
       const held = await home.database.serviceSession().transaction(async (tx) => {
         await tx.write({ name: '', text: 'lock table things in access exclusive mode' }, []);
@@ -153,7 +153,7 @@ onPostgres('on PostgreSQL', () => {
         const locked = timeless(() => all(8, () => read<{ i: number }>('select i from things')));
         const others = await timeless(() => all(20, echo));
         const ms = performance.now() - begun;
-        // So that the reads of the table meet the lock on every connection.
+        // Longer than a read may take on a shared connection.
         await new Promise((resolve) => setTimeout(resolve, 1_200));
         return { locked, others, ms };
       });

@@ -151,9 +151,9 @@ test('the pause is as long as the operation took to compute its response, not on
 });
 
 test.each([
-  ['operations of one caller', 'a'],
-  ['operations of different callers', 'abcdef'],
-])('%s that are rejected when they would start, are rejected one after the other', async (_what, callers) => {
+  ['one caller', 'a'],
+  ['different callers', 'abcdef'],
+])('at most one waiting operation of %s is rejected in an iteration of the event loop', async (_what, callers) => {
   let rejection: Error | undefined;
   const queue = new OperationQueue({ rejectionOf: () => rejection });
   const first = await operation(queue, [], 'z', 60_000);

@@ -56,7 +56,7 @@ export class SharedConnections {
 
   /**
    * Returns the rows of a short read; `undefined` if the caller must run the read on a connection from the pool. If the read
-   * fails because its table is locked, the caller should run the read in the pool, too.
+   * fails because of a lock (`isLocked`), the caller must run the read again in the pool.
    */
   query<Row>(statement: Statement, values: unknown[]): Promise<Row[]> | undefined {
     const now = performance.now();
