@@ -43,7 +43,12 @@ describedEnum(Plan, 'Plan', 'A plan, which sets the quota of a caller.', {
 });
 
 function limitsOf({ perMinute, perDay }: Quota): string {
-  return `${perMinute.toLocaleString('en')} requests per minute, ${perDay.toLocaleString('en')} per day.`;
+  return `${withCommas(perMinute)} requests per minute, ${withCommas(perDay)} per day.`;
+}
+
+/** Does the same as `toLocaleString('en')`, whose first call takes 20 ms of each start. */
+function withCommas(integer: number): string {
+  return String(integer).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 @ObjectType({ simpleResolvers: true, description: 'An API key. The secret itself is not stored.' })

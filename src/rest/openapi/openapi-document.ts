@@ -1,5 +1,4 @@
 import type { OpenAPIV3 } from 'openapi-types';
-import { stringify } from 'yaml';
 import type { Catalogue } from '../../errors/codes';
 import type { PreparedRoute } from '../prepared-route';
 import type { RestApi } from '../rest-route';
@@ -52,9 +51,4 @@ export function openApiDocument(
       },
     },
   };
-}
-
-/** The document as YAML, for `/openapi.yaml` and docs/openapi.yaml. */
-export function asYaml(document: OpenAPIV3.Document): string {
-  return stringify(document, { aliasDuplicateObjects: false });
 }
