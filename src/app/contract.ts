@@ -3,8 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { OpenAPIV3 } from 'openapi-types';
 import { printed } from '../graphql/printed-schema';
 import { buildSchema } from '../graphql/schema';
-import { openApiDocument } from '../rest/openapi/openapi-document';
-import { asYaml } from '../rest/openapi/yaml';
+import { asYaml, openApiDocument } from '../rest/openapi/openapi-document';
 import { prepareRoutes } from '../rest/prepared-route';
 import { gatewayDomains } from './domains';
 

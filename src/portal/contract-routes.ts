@@ -6,6 +6,7 @@ import { printed } from '../graphql/printed-schema';
 import { readRoute } from '../http/allowed-methods';
 import { etagOf } from '../rest/entity-tags';
 import { JSON_UTF8 } from '../rest/media-types';
+import { asYaml } from '../rest/openapi/openapi-document';
 import { type Asset, assetOf } from './assets';
 import { sendAsset } from './send-asset';
 
@@ -19,23 +20,22 @@ const SDL_TYPE = 'application/graphql; charset=utf-8';
  */
 export function contractRoutes(app: FastifyInstance, document: OpenAPIV3.Document, schema: GraphQLSchema): void {
   textRoute(app, '/openapi.json', JSON_UTF8, () => exactJson(document, null, 2) ?? '');
-  // Few processes serve YAML, so its library is loaded for the first request.
-  textRoute(app, '/openapi.yaml', YAML_TYPE, async () => (await import('../rest/openapi/yaml.js')).asYaml(document));
+  textRoute(app, '/openapi.yaml', YAML_TYPE, () => asYaml(document));
   textRoute(app, '/schema.graphql', SDL_TYPE, () => printed(schema));
 }
 
 /** Registers a route that serves a text. @param write creates the text. It is called once, on the first request. */
-function textRoute(app: FastifyInstance, url: string, type: string, write: () => string | Promise<string>): void {
-  const make = async () => {
-    const text = await write();
+function textRoute(app: FastifyInstance, url: string, type: string, write: () => string): void {
+  const make = () => {
+    const text = write();
     return assetOf(type, Buffer.from(text), etagOf(text));
   };
-  let asset: Promise<Asset> | undefined;
+  let asset: Asset | undefined;
   readRoute(app, url, {
     config: { metering: 'page', logName: 'docs' },
-    handler: async (_request, reply) => {
+    handler: (_request, reply) => {
       asset ??= make();
-      return sendAsset(reply, await asset, 'private, no-cache');
+      return sendAsset(reply, asset, 'private, no-cache');
     },
   });
 }

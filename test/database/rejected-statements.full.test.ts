@@ -197,8 +197,8 @@ onOwnServer('when transaction ids are used up', () => {
     const before = await startGatewayOn(server.url);
     await fill(before);
     await before.close();
-    // Until this slot is dropped, a vacuum cannot free transaction ids. An open transaction would have the same effect, but
-    // PostgreSQL then writes 8 GB at the start: the parents of all transactions since then.
+    // Until this slot is dropped, a vacuum cannot free transaction ids. A prepared transaction would have the same effect, but
+    // PostgreSQL would then write 8 GB at the next start: the parents of two billion transactions.
     await server.query("select pg_create_logical_replication_slot('held', 'pgoutput')");
     await server.stop('SIGINT');
     await server.setNextTransactionId(USED_UP);

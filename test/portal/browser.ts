@@ -2,7 +2,7 @@ import { source as axe } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findProgram } from '../helper/programs';
 
-/** Path of Chromium, if installed. Its headless shell has the same engine, and needs 40 % less CPU time for these tests. */
+/** Path of Chromium, if installed. Its headless shell has the same engine, and tests of the guides take 40 % less CPU time. */
 const CHROMIUM = findProgram('Chromium', [
   process.env.TEST_CHROMIUM,
   '/usr/bin/chromium-headless-shell',

@@ -17,18 +17,22 @@ const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] };
 /** The accessibility rules whose result may differ in dark mode. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
+/** The paths in the table of contents, except /docs/rest. Swagger UI renders it, and itself violates rules of axe. */
+async function guidePaths(page: Page): Promise<string[]> {
+  const paths: string[] = await page
+    .locator('.contents a:not([href="/docs/rest"])')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  expect(paths.length).toBeGreaterThan(15);
+  return paths;
+}
+
 const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 
 browserTest('every page is accessible in light and dark mode, fits a phone, and contacts no other server', async () => {
   const { page: phone, complaints, outside } = await open('/docs', PHONE);
-  const paths: string[] = await phone
-    .locator('.contents a')
-    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
-  expect(paths.length).toBeGreaterThan(15);
   const found: string[] = [];
   const { page: desktop } = await open(undefined, { bypassCSP: true });
-  // Skips /docs/rest, because Swagger UI itself violates rules of axe.
-  for (const path of ['/', '/docs', ...paths.filter((each) => each !== '/docs/rest')]) {
+  for (const path of ['/', '/docs', ...(await guidePaths(phone))]) {
     await phone.goto(browsing.url + path);
     const width = await widthOf(phone);
     if (width !== 390) found.push(`${path} is ${width} px wide on a phone`);
@@ -153,12 +157,8 @@ browserTest('examples, links and copied examples contain the address of the serv
 
 browserTest('at 1280, 768 and 390 px, no table or code of a guide needs horizontal scrolling', async () => {
   const { page } = await open('/docs');
-  const paths: string[] = await page
-    .locator('.contents a:not([href="/docs/rest"])')
-    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
-  expect(paths.length).toBeGreaterThan(15);
   const cut: string[] = [];
-  for (const path of paths) {
+  for (const path of await guidePaths(page)) {
     await page.goto(browsing.url + path);
     for (const width of [1280, 768, 390]) {
       await page.setViewportSize({ width, height: 800 });
@@ -209,11 +209,7 @@ const DISGUISED = `(() => {
 
 browserTest('only links look like links', async () => {
   const { page } = await open('/docs');
-  const paths: string[] = await page
-    .locator('.contents a:not([href="/docs/rest"])')
-    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
-  expect(paths.length).toBeGreaterThan(15);
-  for (const path of paths) {
+  for (const path of await guidePaths(page)) {
     await page.goto(browsing.url + path);
     const { count, found }: { count: number; found: string[] } = await page.evaluate(DISGUISED);
     expect([path, count > 5, found]).toEqual([path, true, []]);

@@ -1,4 +1,5 @@
 import type { OpenAPIV3 } from 'openapi-types';
+import { stringify } from 'yaml';
 import type { Catalogue } from '../../errors/codes';
 import type { PreparedRoute } from '../prepared-route';
 import type { RestApi } from '../rest-route';
@@ -51,4 +52,9 @@ export function openApiDocument(
       },
     },
   };
+}
+
+/** The document as YAML, for `/openapi.yaml` and docs/openapi.yaml. */
+export function asYaml(document: OpenAPIV3.Document): string {
+  return stringify(document, { aliasDuplicateObjects: false });
 }
