@@ -40,9 +40,8 @@ module.exports = {
     ...(process.env.TEST_FAULTS ? [faults] : []),
   ],
   reporters: ['default', '<rootDir>/test/helper/reporter.cjs'],
-  // One worker more than cores, since tests also wait. With TEST_FULL, no additional worker: these tests start many processes,
-  // and more at a time take longer in total on a machine that starts processes slowly. Each worker takes about a gigabyte.
-  maxWorkers: Math.min(availableParallelism() + (process.env.TEST_FULL ? 0 : 1), 8),
+  // One worker more than cores, since tests also wait. Each worker takes about a gigabyte.
+  maxWorkers: Math.min(availableParallelism() + 1, 8),
   // Of tests that wait (`test.concurrent`) in a file. With more, gateways start and stop too late beside a test in Chromium.
   maxConcurrency: 3,
   // On a busy machine, a worker takes longer than 0.5 s to end. By default, Jest would then kill the worker with a warning.

@@ -29,7 +29,8 @@ function notRun(skipped) {
   const missing = [
     !TEST_DATABASE_URL && 'PostgreSQL (TEST_DATABASE_URL)',
     !TEST_REDIS_URL && 'Redis (TEST_REDIS_URL)',
-    TEST_FULL && 'Chromium (TEST_CHROMIUM) or HAProxy (if not installed)',
+    TEST_DATABASE_URL && 'the embedded database',
+    TEST_FULL && 'a program that is not installed (such as Chromium, HAProxy or promtool)',
   ].filter(Boolean);
   const parts = [
     skipped && `${skipped} tests that need ${missing.join(', ')}`,
