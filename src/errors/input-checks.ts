@@ -414,9 +414,10 @@ export const dependsOnPosition = memoize1((type: GraphQLNamedType): boolean => {
 });
 
 /**
- * The errors at all paths where a position does not accept the value.
+ * The errors at the paths where a position does not accept the value.
  * @param value the coerced value.
  * @param given the value before its coercion.
+ * @param most the maximum number of errors. The rest of the value is not checked.
  */
 export function positionErrors(
   type: GraphQLInputType,
@@ -424,25 +425,31 @@ export function positionErrors(
   given: unknown,
   path: string,
   holder: Element | undefined,
+  most = MAX_ERRORS,
 ): ErrorDetail[] {
-  if (value === null || value === undefined) return [];
-  const shape = getNullableType(type);
-  if (isListType(shape)) {
-    const isList = Array.isArray(given);
-    return (value as readonly unknown[]).flatMap((item, index) =>
-      positionErrors(shape.ofType, item, isList ? given[index] : given, isList ? `${path}.${index}` : path, holder),
-    );
-  }
-  if (isInputObjectType(shape)) {
-    if (!dependsOnPosition(shape)) return [];
-    const values = value as Readonly<Record<string, unknown>>;
-    const before = given as Readonly<Record<string, unknown>> | null | undefined;
-    return Object.values(shape.getFields()).flatMap((field) =>
-      positionErrors(field.type, values[field.name], before?.[field.name], `${path}.${field.name}`, field),
-    );
-  }
-  const fault = (getNamedType(shape).extensions.faultAt as FaultAt | undefined)?.(value, holder);
-  return fault ? [{ path, ...fault }] : [];
+  const errors: ErrorDetail[] = [];
+  const check = (type: GraphQLInputType, value: unknown, given: unknown, path: string, holder?: Element): void => {
+    if (value === null || value === undefined || errors.length === most) return;
+    const shape = getNullableType(type);
+    if (isListType(shape)) {
+      const isList = Array.isArray(given);
+      for (const [index, item] of (value as readonly unknown[]).entries()) {
+        if (errors.length === most) return;
+        check(shape.ofType, item, isList ? given[index] : given, isList ? `${path}.${index}` : path, holder);
+      }
+    } else if (isInputObjectType(shape)) {
+      if (!dependsOnPosition(shape)) return;
+      const values = value as Readonly<Record<string, unknown>>;
+      const before = given as Readonly<Record<string, unknown>> | null | undefined;
+      for (const field of Object.values(shape.getFields()))
+        check(field.type, values[field.name], before?.[field.name], `${path}.${field.name}`, field);
+    } else {
+      const fault = (getNamedType(shape).extensions.faultAt as FaultAt | undefined)?.(value, holder);
+      if (fault) errors.push({ path, ...fault });
+    }
+  };
+  check(type, value, given, path, holder);
+  return errors;
 }
 
 /** Thrown to stop collecting errors. */

@@ -168,7 +168,7 @@ function claimOf({ operationRequest, operation, analysis, variables }: AdmittedO
   const isStored = analysis.root.fields.every(({ field }) => !field.extensions.isNeverStored);
   if (analysis.scopes.has('ADMIN') || !isStored)
     throw invalidKey('is not accepted by operations on API keys: their responses are never stored');
-  if (analysis.countedFields > 1)
+  if (analysis.countedFields !== 1)
     throw invalidKey(`is accepted only by mutations with one root field; this operation has ${analysis.countedFields}`);
   const text = prepared ?? print(operation.document);
   return { caller: operationRequest.caller.id, key, fingerprint: fingerprintOf([text, operation.name], variables) };

@@ -136,7 +136,9 @@ function positionedVariables({ schema, node, fragments }: OperationSource): Posi
 }
 
 function isMisplaced({ name, type, holders }: PositionedVariable, coerced: SentVariables): boolean {
-  for (const holder of holders) if (positionErrors(type, coerced[name], undefined, name, holder).length) return true;
+  // A name such as `toString` is also the name of an inherited property.
+  const value = Object.hasOwn(coerced, name) ? coerced[name] : undefined;
+  for (const holder of holders) if (positionErrors(type, value, undefined, name, holder, 1).length) return true;
   return false;
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../errors/codes';
 import { errorBody, type Problem, ProblemError, problemOf } from '../errors/errors';
 import { extensionsOf } from '../graphql/outcome';
 import { JSON_TYPE, JSON_UTF8, PATCH_TYPES } from '../rest/media-types';
@@ -7,12 +6,6 @@ import type { ErrorLog } from './error-log';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import type { Page } from './portal';
 import { GRAPHQL_PATH, rejectBadUrls, STREAM_PATH } from './urls';
-
-/** Maps error codes of Fastify to the code and message that clients get. */
-const FASTIFY_CODES: Readonly<Record<string, [ErrorCode, string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body must not be larger than 100 KiB.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'The length of the body does not match Content-Length.'],
-};
 
 /** Maximum length of a path in an error message. */
 const MAX_SHOWN = 200;
@@ -44,8 +37,6 @@ export function answerErrors(app: FastifyInstance, missing: Page, errorLog: Erro
 }
 
 function fromFastify(error: FastifyError, request: FastifyRequest): unknown {
-  const known = FASTIFY_CODES[error.code];
-  if (known) return new ProblemError(...known);
   // Fastify's parsers throw these errors. Their messages are not written for callers.
   if (error.statusCode === 400) return new ProblemError('BAD_REQUEST', 'The request is malformed.');
   if (error.statusCode === 415) {

@@ -7,7 +7,7 @@ import type { Documents } from '../graphql/documents';
 import { SUBSCRIPTIONS } from '../graphql/executor';
 import { prefersPage, responseType, statusFor } from './graphql-media-types';
 import { normalizeParameters, type Parameters, parametersInUrl } from './graphql-parameters';
-import { acceptJsonBodies } from './json-body';
+import { acceptJsonBodies, acceptTextBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
 import type { CreateGraphQLOperationRequest } from './operation-request';
 import type { Page } from './portal';
@@ -33,7 +33,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOp
   acceptJsonBodies(app);
   // An HTML form on any site can send a `text/plain` body. The body is accepted as text, so that Apollo's CSRF prevention
   // rejects the request.
-  app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+  acceptTextBodies(app, 'text/plain');
 
   async function run(request: FastifyRequest, reply: FastifyReply) {
     const { accept } = request.headers;

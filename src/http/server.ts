@@ -28,7 +28,7 @@ import type { ErrorLog } from './error-log';
 import { graphqlRoute } from './graphql-route';
 import { health } from './health';
 import { type Identification, identifyCallers } from './identification';
-import { acceptExactJsonBodies, BODY_LIMIT } from './json-body';
+import { acceptExactJsonBodies, readNoBodies } from './json-body';
 import type { LiveOperations } from './live/live-operations';
 import { sseRoute } from './live/sse-route';
 import { EventStreams } from './live/sse-streams';
@@ -169,7 +169,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // Few requests log anything, so creating a child logger for each request would waste CPU time.
     childLoggerFactory: (logger) => logger,
     genReqId: requestId,
-    bodyLimit: BODY_LIMIT,
     connectionTimeout: connections.connectionTimeout,
     keepAliveTimeout: connections.keepAliveTimeout,
     routerOptions: { maxParamLength: MAX_URL_LENGTH },
@@ -197,6 +196,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.maxConnections = connections.maxConnections;
   if (options.trustProxy === undefined) limitConnectionsPerAddress(app.server);
   for (const name of REQUEST_STATE) app.decorateRequest(name);
+  readNoBodies(app);
   accessLog.closeWith(app);
   requests.watch(app);
   options.live.watch(app);

@@ -18,6 +18,21 @@ const WRONG = { quantity: 0, shipDate: 'tomorrow', petsId: 1 };
 const FAULTS = ['input.shipDate', 'input.petsId', 'input.quantity'];
 const PLACE = 'mutation ($input: NewOrder!) { placeOrder(input: $input) { id } }';
 
+test.each(Object.getOwnPropertyNames(Object.prototype))('a variable $%s without a value is absent', async (name) => {
+  const query = `query ($${name}: [ID!]) { pets(filter: { ids: $${name} }) { totalCount } }`;
+  const { status, data } = await gateway.graphql(query);
+  expect([status, data]).toEqual([200, { pets: { totalCount: 3 } }]);
+  const required = await gateway.graphql(`query ($${name}: [ID!]!) { pets(filter: { ids: $${name} }) { totalCount } }`);
+  expect(required.errors).toMatchObject([{ extensions: BAD_INPUT }]);
+});
+
+test('of many invalid ids, the first hundred are checked and reported', async () => {
+  const many = Array.from({ length: 10_000 }, () => 0);
+  const query = 'query ($ids: [ID!]) { pets(filter: { ids: $ids }) { totalCount } }';
+  const { errors } = await gateway.graphql(query, { ids: many });
+  expect(errors[0]?.extensions?.details).toHaveLength(100);
+});
+
 test.each<[string, number, string]>([
   ['{ a: pet(id: "x") { id } }', 14, 'id'],
   ['{ pets(filter: { ids: [1, true] }) { totalCount } }', 27, 'filter.ids.1'],

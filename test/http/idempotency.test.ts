@@ -253,7 +253,7 @@ describe('the response to a rejected or failed request is not stored', () => {
   });
 });
 
-test('a mutation with several root fields is rejected if it has a key; without a key, each field commits separately', async () => {
+test('a mutation with no root field or several is rejected if it has a key; without a key, each field commits separately', async () => {
   const query = `mutation {
     a: createCategory(input: { name: "A" }) { id }
     b: placeOrder(input: { petId: 1, quantity: 100 }) { id }
@@ -266,6 +266,12 @@ test('a mutation with several root fields is rejected if it has a key; without a
   expect(outcome(rejected)).toEqual([400, 'BAD_USER_INPUT', false]);
   expect([rejected.text, rejected.told.remaining]).toEqual([expect.stringContaining(message), 59]);
   expect(await content()).toBe(before);
+  // Such operations use no quota, so storing their responses would be free.
+  for (const none of [
+    'mutation { __typename }',
+    'mutation ($no: Boolean = false) { createCategory(input: { name: "D" }) @include(if: $no) { id } }',
+  ])
+    expect(outcome(await send(none, {}, 'none', headers))).toEqual([400, 'BAD_USER_INPUT', false]);
   const [a, b] = ['A', 'B'].map((name) => `${name}: createCategory(input: { name: "${name}" })`);
   const one = `mutation ($all: Boolean = false) { ${a} { id } __typename ${b} @include(if: $all) { id } }`;
   expect(outcome(await send(one, {}, 'k', headers))).toEqual([200, undefined, false]);

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type Gateway, startGateway } from '../helper/gateway';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { ADMIN_KEY, type Gateway, startGateway } from '../helper/gateway';
 import { responsesIn } from '../helper/messages';
 import { ANONYMOUS, ask } from './client';
 
@@ -18,6 +20,9 @@ afterAll(async () => {
 });
 
 const MB = 1_000_000;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /**
  * Sends a text, followed by `bytes` bytes, and only then reads, as many clients and proxies do.
@@ -91,6 +96,29 @@ test('431 arrives while the client still sends large headers', async () => {
   for (const bytes of [20_000, MB, 5 * MB])
     expect(await statusesAfter('GET /pets HTTP/1.1\r\nHost: x\r\nX-A: ', bytes)).toEqual([431]);
 });
+
+test.each(['/graphql', '/graphql/stream', '/pets', '/nowhere'])(
+  'unfinished bodies for %s in chunks of one byte take little memory',
+  async (path) => {
+    const bytes = () => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed + process.memoryUsage().external;
+    };
+    const head = `POST ${path}${KEEP_ALIVE}${JSON_TYPE}X-API-Key: ${ADMIN_KEY}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const before = bytes();
+    const sockets = Array.from({ length: 10 }, () => connect({ port: Number(url.port), host: url.hostname }));
+    await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise((resolve) => socket.on('error', resolve).write(head + '1\r\n \r\n'.repeat(90_000), resolve)),
+      ),
+    );
+    // All connections are read by now, since this response arrives after their data.
+    for (let i = 0; i < 20; i++) await fetch(new URL('/livez', url));
+    expect(bytes() - before).toBeLessThan(20 * MB);
+    for (const socket of sockets) socket.destroy();
+  },
+);
 
 test('fetch gets 413 for bodies of any size', async () => {
   for (const bytes of [200_000, MB, 20 * MB]) {

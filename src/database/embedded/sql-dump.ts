@@ -6,6 +6,7 @@ import { openDirectory, renameDurably } from './cluster';
 import { CLUSTER, makeDataDirectory } from './data-directory';
 import { lockDirectory } from './directory-lock';
 import { exitWithoutLock, isHeld } from './lock-proof';
+import { pgDump } from './pg-dump';
 
 const FIRST_LINE = '-- A database of Petstore Gateway, written by npm run dump\n';
 /** The end of every complete output of pg_dump. A truncated dump does not have this end. */
@@ -33,11 +34,7 @@ export async function dumpDirectory(directory: string): Promise<string> {
   if (!existsSync(join(directory, CLUSTER))) throw new Error(`DATA_DIR ${directory} has no database.`);
   const { engine, close } = await openDirectory(directory);
   try {
-    // See `startEngine` for `import`.
-    const tools = (await import('@electric-sql/pglite-tools/pg_dump')) as object;
-    const { pgDump } = tools as typeof import('@electric-sql/pglite-tools/pg_dump');
-    const file = await pgDump({ pg: engine, args: OPTIONS });
-    const sql = await file.text();
+    const sql = await pgDump(engine, OPTIONS);
     // PostgreSQL 15 and 16 do not have this setting.
     return FIRST_LINE + sql.replace('SET transaction_timeout = 0;\n', '');
   } catch (error) {

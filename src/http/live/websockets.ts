@@ -57,6 +57,12 @@ const MESSAGE_BYTES = 10 * 1024;
 const BURST = 100;
 /** Maximum number of message counters in memory. A caller whose counter was evicted starts with a full burst again. */
 const MAX_CALLERS = 10_000;
+/**
+ * Maximum number of fragments of a message, and of pieces in which a frame may arrive. Each takes some hundred bytes of memory,
+ * even if it has only one byte.
+ */
+const MAX_FRAGMENTS = 64;
+const MAX_CHUNKS = 1024;
 const TOO_OFTEN = `More than ${MESSAGES_PER_SECOND} messages, or ${(MESSAGES_PER_SECOND * MESSAGE_BYTES) / 1024} KiB, a second`;
 
 interface WebSocketsOptions {
@@ -119,7 +125,13 @@ interface Identity {
  * `serveOperation` for `subscribe`.
  */
 export class WebSockets {
-  private readonly server = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, handleProtocols });
+  private readonly server = new WebSocketServer({
+    noServer: true,
+    maxPayload: BODY_LIMIT,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_CHUNKS,
+    handleProtocols,
+  });
   private readonly upgrades: ReturnType<typeof pendingUpgrades>;
   private readonly unidentified = new LimitPerCaller(MAX_UNIDENTIFIED);
   private readonly counters: LRUCache<string, MessageCounter>;

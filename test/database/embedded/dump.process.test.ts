@@ -12,8 +12,14 @@ import { makeDirectory } from '../../helper/installation';
 import { copyData } from '../../helper/prepared';
 import { type Ending, quick } from '../../helper/process';
 
+/** Lines that look like commands of psql, after each line terminator of JavaScript. */
+const COMMAND_LINES = ['\n', '\r', '\r\n', '\u2028', '\u2029']
+  .flatMap((end) =>
+    ['\\restrict x', '\\UNRESTRICT', '\\\\restrict', '\\\\\\restrict', '\\'].map((line) => `${end}${line}`),
+  )
+  .join('');
 /** Text that a line-based or naive SQL parser would split or change. */
-const NAME = `it's a "name"; \\ -- '';\nINSERT INTO x;\r\n\u2028 \u{1f431} $$ {,} é`;
+const NAME = `it's a "name"; \\ -- '';\nINSERT INTO x;\r\n\u2028 \u{1f431} $$ {,} é\n\\restrict\r\\unrestrict x`;
 const TABLES = ['_prisma_migrations', 'categories', 'pets', 'orders', 'inventory', 'api_keys', 'events', 'last_event'];
 
 /** A store with more rows than one page of a table. */
@@ -36,7 +42,10 @@ beforeAll(async () => {
   copyData(at('data'));
   const database = await openDatabase({ directory: at('data') });
   for (const text of ROWS) await database.serviceSession().write(statement(text), []);
-  await database.prisma.category.create({ data: { name: NAME, description: '' } });
+  await database.prisma.category.create({ data: { name: NAME, description: `\\restrict${COMMAND_LINES}` } });
+  // Without the line in the first name, its string would end in the second name, whose text would become a statement.
+  await database.prisma.category.create({ data: { name: 'A\n\\restrict' } });
+  await database.prisma.category.create({ data: { name: ',null,now(),now());\ndelete from public.pets;\n--' } });
   await database.prisma.order.create({ data: { shipDate: new Date('0099-01-02T03:04:05.678Z') } });
   await database.prisma.apiKey.create({
     data: { id: 'abcdefghijkl', secretHash: Buffer.alloc(32, 7), name: NAME, plan: 'FREE', scopes: ['READ', 'WRITE'] },

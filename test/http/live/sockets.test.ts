@@ -185,6 +185,7 @@ describe('the server closes the connection without logging an error', () => {
     [TOO_OFTEN, 'sends 1000 pongs', repeat(1000, (socket) => socket.pong())],
     [TOO_OFTEN, 'sends 5 MB', repeat(60, send(payload(90_000)))],
     [[1009, ''], 'sends a large message', send(payload(200_000))],
+    [[1008, ''], 'sends a message in 65 fragments', repeat(65, (socket) => socket.send(' ', { fin: false }))],
     [[4400, INVALID], 'sends text that is not JSON', send(INIT, 'hello')],
     [[4400, INVALID], 'sends null', send(INIT, 'null')],
     [[4400, INVALID], 'sends an unknown type', send(INIT, '{"type":"nothing"}')],
