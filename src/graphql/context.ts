@@ -194,7 +194,7 @@ export class Loaders {
       loader = new DataLoader(
         async (keys) => {
           const values = await batch([...new Set(keys as Key[])]);
-          return keys.map((each) => values.get(each as Key) ?? (required ? missing(required) : undefined));
+          return keys.map((each) => values.get(each as Key) ?? (required ? new DeletedMeanwhile(required) : undefined));
         },
         { cache: this.cache },
       );
@@ -205,6 +205,8 @@ export class Loaders {
 }
 
 /** The error for a missing value. A foreign key guarantees that the value existed when the referring row was read. */
-function missing(name: string): ProblemError {
-  return new ProblemError('NOT_FOUND', `The ${name} has been deleted in the meantime.`);
+export class DeletedMeanwhile extends ProblemError {
+  constructor(name: string) {
+    super('NOT_FOUND', `The ${name} has been deleted in the meantime.`);
+  }
 }

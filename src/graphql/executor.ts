@@ -9,7 +9,7 @@ import {
   type OperationTypeNode,
   print,
 } from 'graphql';
-import type { Session } from '../database/database';
+import type { Change, Session } from '../database/database';
 import type { Deadline } from '../database/deadline';
 import type { Nested } from '../database/reading/selection';
 import type { Visibility } from '../database/visibility';
@@ -17,7 +17,7 @@ import { OperationRejection, ProblemError } from '../errors/errors';
 import { TooSlow } from '../events/hub';
 import { type AdmittedOperation, type AnalysedOperation, admit, analyseOperation } from './admission';
 import { visibilityOf } from './caller';
-import { type CoercedVariables, Context, type OperationRequest, type SentVariables } from './context';
+import { type CoercedVariables, Context, DeletedMeanwhile, type OperationRequest, type SentVariables } from './context';
 import type { CostLimits } from './cost';
 import { IdempotentMutations } from './idempotency';
 import { IntrospectionAnswers } from './introspection-answers';
@@ -171,7 +171,8 @@ export class Executor {
         if (problem instanceof TooSlow) throw problem;
         return rejectOperation(problem, admitted).body;
       };
-      return { result: result.then((found) => responseBody(found, admitted), onProblem), leave };
+      const bodyOf = (found: ExecutionResult) => (isStale(event, found) ? undefined : responseBody(found, admitted));
+      return { result: result.then(bodyOf, onProblem), leave };
     };
     return new RunningSubscription(events, respondTo, admitted, onEnd);
   }
@@ -261,6 +262,15 @@ export class Executor {
       this.uses.countAll(analysed.analysis.unstable, operationRequest.api.name);
     return analysed;
   }
+}
+
+/**
+ * Whether a row that the event's row refers to has been deleted after the event. The event's row was then deleted too, and its
+ * deletion is a separate event.
+ */
+function isStale(event: Partial<Change>, { errors }: ExecutionResult): boolean {
+  if (event.kind === 'DELETED') return false;
+  return errors?.some(({ originalError }) => originalError instanceof DeletedMeanwhile) ?? false;
 }
 
 function rejectName(name: string | null | undefined, operationRequest: OperationRequest): Outcome {

@@ -35,11 +35,12 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   /** Set while the subscription is paused. `resume` settles `ended`. */
   private pausing: { readonly ended: Promise<void>; resume(): void } | undefined;
   /** The response to the current event, while it is being computed. */
-  private computation: Computation<FormattedExecutionResult> | undefined;
+  private computation: Computation<FormattedExecutionResult | undefined> | undefined;
 
   constructor(
     private readonly events: AsyncIterator<object>,
-    private readonly respondTo: (event: object) => Computation<FormattedExecutionResult>,
+    /** Computes the response to an event; `undefined` for an event that is not reported. */
+    private readonly respondTo: (event: object) => Computation<FormattedExecutionResult | undefined>,
     private readonly context: ResponseContext,
     /** Called exactly once, when the subscription ends. */
     private readonly onEnd: (ended: RunningSubscription) => void,
@@ -75,12 +76,14 @@ export class RunningSubscription implements AsyncIterableIterator<FormattedExecu
   async next(): Promise<Step> {
     if (this.isOver) return OVER;
     try {
-      const { value, done } = await this.events.next();
-      if (!done && !this.isOver) {
+      for (;;) {
+        const { value, done } = await this.events.next();
+        if (done || this.isOver) break;
         this.computation = this.respondTo(value);
         const response = await this.computation.result;
         while (this.pausing) await this.pausing.ended;
-        if (!this.isOver && this.endReason === undefined) return { value: response, done: false };
+        if (this.isOver || this.endReason !== undefined) break;
+        if (response) return { value: response, done: false };
       }
     } catch (error) {
       this.endReason ??= error instanceof TooSlow ? tooSlow() : error;

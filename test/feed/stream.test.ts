@@ -237,6 +237,20 @@ describe('a stream ends', () => {
     expect((await (await open('/events', key.headers)).untilOver()).status).toBe(401);
   });
 
+  test('when its key loses a scope, before it delivers what needs the scope', async () => {
+    const key = await gateway.createKey({ scopes: ['READ', 'WRITE', 'ADMIN'] });
+    const stream = await open('/events?topic=api_key', key.headers);
+    await gateway.data('mutation ($id: ID!) { updateApiKey(id: $id, input: { scopes: [READ] }) { id } }', {
+      id: key.id,
+    });
+    await stream.untilOver();
+    expect(stream.blocks.at(-1)).toMatch(/^: FORBIDDEN: The key no longer has the scope /);
+    const { blocks } = stream;
+    await gateway.createKey();
+    expect(stream.blocks).toEqual(blocks);
+    expect((await (await open('/events?topic=api_key', key.headers)).untilOver()).status).toBe(403);
+  });
+
   test('when its token expires', async () => {
     const token = await provider.sign({ sub: 'ann', exp: Math.floor(Date.now() / 1000) - 27 });
     const stream = await open('/events', bearer(token));

@@ -100,4 +100,20 @@ onPostgres('two concurrent changes', () => {
     expect(answers).toEqual([{ quantity: 3 }, { quantity: 4 }]);
     expect(kinds).toEqual(['inventory DELETED', 'inventory CREATED', 'inventory UPDATED']);
   });
+
+  test('publish the deletion of an inventory entry that is added while deletePet waits for the pet', async () => {
+    await gateway.data('mutation { removeInventory(petId: 2) { petId } }');
+    const kinds: string[] = [];
+    const listener: ChangeListener = ({ topic, kind }) => kinds.push(`${topic} ${kind}`);
+    gateway.database.listeners.add(listener);
+    // deletePet waits for this lock, but a new inventory entry does not.
+    await other.query('begin; select from pets for no key update');
+    const deleted = gateway.data('mutation { deletePet(id: 2) { id } }');
+    await until(() => areWaiting(1));
+    await gateway.data('mutation { setInventory(petId: 2, input: { quantity: 5 }) { quantity } }');
+    await other.query('commit');
+    await deleted;
+    gateway.database.listeners.delete(listener);
+    expect(kinds).toEqual(['inventory CREATED', 'pet DELETED', 'inventory DELETED']);
+  });
 });

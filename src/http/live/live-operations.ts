@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Deadline } from '../../database/deadline';
 import { ProblemError } from '../../errors/errors';
+import type { Caller, Scope } from '../../graphql/caller';
 import type { OperationRequest, SentVariables } from '../../graphql/context';
 import type { Documents } from '../../graphql/documents';
 import type { Executor } from '../../graphql/executor';
@@ -33,20 +34,26 @@ export interface Credential {
   readonly address: string;
 }
 
+/** What was accepted at the start of a live operation. `credential` is `undefined` for an anonymous caller. */
+interface Accepted {
+  readonly credential: Credential | undefined;
+  readonly scopes: Caller['scopes'];
+}
+
 /** Interval between checks of the keys of running subscriptions, in milliseconds. Most of these look-ups are cached. */
 const POLL_MS = 1000;
 
 /**
  * Runs operations that arrive over WebSockets and event streams, on the same executor as all other operations. Limits how
- * many live operations a caller may run concurrently. Ends subscriptions on shutdown, or when their key is no longer
- * accepted.
+ * many live operations a caller may run concurrently. Ends subscriptions on shutdown, when their key is no longer accepted, or
+ * when it has lost a scope.
  */
 export class LiveOperations {
   readonly connections: LimitPerCaller;
   isClosing = false;
   private readonly operations: LimitPerCaller;
-  /** Running subscriptions, each with the key of its request. */
-  private readonly running = new Map<RunningSubscription, Credential | undefined>();
+  /** Running subscriptions, each with the key and the scopes of its request. */
+  private readonly running = new Map<RunningSubscription, Accepted>();
   private readonly closeListeners: (() => void)[] = [];
 
   constructor(private readonly options: LiveOptions) {
@@ -101,7 +108,8 @@ export class LiveOperations {
         this.running.delete(ended);
         uncount();
       });
-      if (result instanceof RunningSubscription) this.running.set(result, credential);
+      const { scopes } = operationRequest.caller;
+      if (result instanceof RunningSubscription) this.running.set(result, { credential, scopes });
       return result;
     } finally {
       if (!(result instanceof RunningSubscription)) uncount();
@@ -133,7 +141,7 @@ export class LiveOperations {
 
   private checkKeys(): void {
     const byKey = new Map<string, { readonly address: string; readonly subscriptions: RunningSubscription[] }>();
-    for (const [subscription, credential] of this.running) {
+    for (const [subscription, { credential }] of this.running) {
       if (!credential) continue;
       const { key, address } = credential;
       const known = byKey.get(key);
@@ -144,27 +152,32 @@ export class LiveOperations {
   }
 
   /**
-   * Ends the subscriptions of a key that is no longer accepted. While the key is being looked up, and if it cannot be looked
-   * up, the events of its subscriptions wait.
+   * Ends the subscriptions of a key that is no longer accepted or has lost a scope. While the key is being looked up, and if it
+   * cannot be looked up, the events of its subscriptions wait.
    */
   private async check(key: string, address: string, subscriptions: readonly RunningSubscription[]): Promise<void> {
     const { authenticator, lookUpMs } = this.options;
-    let rejection: KeyRejection | undefined;
+    let caller: Caller | KeyRejection;
     try {
-      let caller = authenticator.authenticate(key, { address, deadline: new Deadline(lookUpMs) });
-      if (caller instanceof Promise) {
-        for (const each of subscriptions) each.pause();
-        caller = await caller;
-      }
-      if (caller instanceof KeyRejection) rejection = caller;
+      const answer = authenticator.authenticate(key, { address, deadline: new Deadline(lookUpMs) });
+      if (answer instanceof Promise) for (const each of subscriptions) each.pause();
+      caller = await answer;
     } catch {
       return;
     }
     for (const each of subscriptions) {
-      if (rejection) each.end(new ProblemError('UNAUTHENTICATED', rejection.reason));
+      const problem = problemOf(caller, this.running.get(each)?.scopes ?? []);
+      if (problem) each.end(problem);
       else each.resume();
     }
   }
+}
+
+/** Why a live operation that was started with these scopes must end. */
+function problemOf(caller: Caller | KeyRejection, scopes: Iterable<Scope>): ProblemError | undefined {
+  if (caller instanceof KeyRejection) return new ProblemError('UNAUTHENTICATED', caller.reason);
+  const lost = [...scopes].filter((scope) => !caller.scopes.has(scope));
+  return lost.length ? new ProblemError('FORBIDDEN', `The key no longer has the scope ${lost.join(', ')}.`) : undefined;
 }
 
 /** Limits the number of open connections, or of running operations, per caller. */

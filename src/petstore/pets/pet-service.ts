@@ -85,9 +85,11 @@ export class PetService {
    */
   async delete(session: Session, id: bigint, precondition?: Precondition): Promise<PetRow> {
     const write = session.transaction(async (tx) => {
-      const inventory = await lockRow(tx, LOCK.inventory, id);
+      const tracked = await lockRow(tx, LOCK.inventory, id);
       const pet = await lockRow(tx, LOCK.pet, id);
       if (!pet) throw notFound('Pet', id);
+      // An entry may have been added before the pet was locked. From now on, none can be added.
+      const inventory = tracked ?? (await lockRow(tx, LOCK.inventory, id));
       await requireUnchanged(tx, precondition, `Pet ${id}`, () => pet);
       const last = await withCategory(tx, pet);
       await tx.prisma.pet.delete({ where: { id } });

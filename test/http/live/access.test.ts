@@ -165,6 +165,32 @@ test('when a key is revoked, its operations end, and new operations are rejected
   expect((await client.subscribe(SUBSCRIPTION).untilOver()).error).toMatchObject({ code: 4403 });
 });
 
+test('when a key loses a scope, its operations end; when it gets a scope, they continue', async () => {
+  const key = await gateway.createKey({ scopes: ['READ', 'WRITE'] });
+  const setScopes = (...scopes: string[]) =>
+    gateway.data(
+      'mutation ($id: ID!, $scopes: [Scope!]) { updateApiKey(id: $id, input: { scopes: $scopes }) { id } }',
+      {
+        id: key.id,
+        scopes,
+      },
+    );
+  const clients = [open(socketClient(url, key.headers)), open(streamClient(url, key.headers))];
+  const operations = clients.map((client) => client.subscribe(SUBSCRIPTION));
+  await until(async () => (await running(gateway)) === 2);
+  await setScopes('READ', 'WRITE', 'ADMIN');
+  // Keys are checked every second.
+  await sleep(2_500);
+  expect(await running(gateway)).toBe(2);
+  await setScopes('READ');
+  for (const received of operations) {
+    await received.untilOver();
+    expect(received.answers).toMatchObject([{ errors: [{ extensions: { code: 'FORBIDDEN' } }] }]);
+  }
+  open(socketClient(url, key.headers)).subscribe(SUBSCRIPTION);
+  await until(async () => (await running(gateway)) === 1);
+});
+
 test('operations per caller are limited across all protocols; an operation that ends releases its slot', async () => {
   const { headers } = await gateway.createKey();
   const client = open(socketClient(url, headers));

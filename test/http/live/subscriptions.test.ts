@@ -55,6 +55,17 @@ describe.each([
     ]);
   });
 
+  test('a change of stock is not reported once its pet is deleted; the deletion is', async () => {
+    const received = await subscribe(client(), STOCK);
+    await mutate('setInventory(petId: 3, input: { quantity: 5 }) { petId }', 'deletePet(id: 3) { id }');
+    await mutate('setInventory(petId: 1, input: { quantity: 5 }) { petId }');
+    const kinds = (await received.until(2)).map(({ data, errors }) => [data?.inventoryChanged, errors]);
+    expect(kinds).toEqual([
+      [{ kind: 'DELETED', petId: '3', item: { quantity: 5, status: 'sold', pet: { name: 'Tom' } } }, undefined],
+      [{ kind: 'UPDATED', petId: '1', item: { quantity: 5, status: 'available', pet: { name: 'Rex' } } }, undefined],
+    ]);
+  });
+
   test('changes of orders and of the stock are reported', async () => {
     const orders = await subscribe(client(), ORDERS);
     const stock = await subscribe(client(), STOCK);
