@@ -31,10 +31,11 @@ export interface AdmittedOperation extends AnalysedOperation {
 /** Coerces the variables and analyses the operation. */
 export function analyseOperation(
   operation: Operation,
-  sentVariables: SentVariables,
+  sent: SentVariables,
   operationRequest: OperationRequest,
 ): AnalysedOperation {
   const isCoerced = operationRequest.api.sendsCoerced;
+  const sentVariables = isCoerced ? sent : operation.declaredOf(sent);
   const variables = isCoerced ? (sentVariables as CoercedVariables) : operation.coerce(sentVariables);
   const analysis = operation.analysisFor(variables);
   return { operationRequest, operation, sentVariables, variables, analysis, stability: analysis?.stability };

@@ -139,7 +139,7 @@ export class Executor {
       schema: this.schema,
       document,
       operationName: operation.name,
-      variableValues: variables,
+      variableValues: admitted.sentVariables,
       contextValue: context,
     });
     if (!(Symbol.asyncIterator in source)) return rejectOperation(source.errors?.[0], admitted);

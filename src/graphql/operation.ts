@@ -76,6 +76,13 @@ export class Operation implements OperationSource {
     return this.node.operation;
   }
 
+  /** The variables that the operation declares. Others must not be kept while it waits or is subscribed. */
+  declaredOf(sent: SentVariables): SentVariables {
+    const names = (this.node.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
+    if (Object.keys(sent).every((name) => names.includes(name))) return sent;
+    return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(sent, name) ? [[name, sent[name]]] : [])));
+  }
+
   /** @returns `undefined` if the variables are invalid. */
   coerce(sent: SentVariables): CoercedVariables | undefined {
     if (isDeeper(sent)) return undefined;

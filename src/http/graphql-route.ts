@@ -11,6 +11,7 @@ import { acceptJsonBodies, acceptTextBodies } from './json-body';
 import type { WebSockets } from './live/websockets';
 import type { CreateGraphQLOperationRequest } from './operation-request';
 import type { Page } from './portal';
+import type { RequestsInProgress } from './requests-in-progress';
 import { GRAPHQL_PATH } from './urls';
 
 const NOT_ACCEPTABLE = `Responses are application/json or application/graphql-response+json. ${SUBSCRIPTIONS}`;
@@ -21,6 +22,7 @@ interface GraphQLRouteOptions {
   /** The page that a browser gets at `/graphql`. */
   readonly sandbox: Page;
   readonly websockets: WebSockets;
+  readonly requests: RequestsInProgress;
   readonly createGraphQLOperationRequest: CreateGraphQLOperationRequest;
 }
 
@@ -29,8 +31,8 @@ interface GraphQLRouteOptions {
  * Server reads every operation over HTTP; graphql/apollo.ts replaces its validation and execution.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphQLRouteOptions): Promise<void> {
-  const { apollo, documents, websockets, sandbox, createGraphQLOperationRequest } = options;
-  acceptJsonBodies(app);
+  const { apollo, documents, websockets, requests, sandbox, createGraphQLOperationRequest } = options;
+  acceptJsonBodies(app, requests);
   // An HTML form on any site can send a `text/plain` body. The body is accepted as text, so that Apollo's CSRF prevention
   // rejects the request.
   acceptTextBodies(app, 'text/plain');

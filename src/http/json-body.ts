@@ -4,6 +4,7 @@ import type { FastifyBodyParser, FastifyInstance, FastifyRequest } from 'fastify
 import { parse } from 'lossless-json';
 import { emptyBody, ProblemError } from '../errors/errors';
 import { JSON_TYPE, PATCH_TYPES } from '../rest/media-types';
+import type { RequestsInProgress } from './requests-in-progress';
 
 /** Maximum size of a request body, and of a message over WebSocket, in bytes (docs/bounds.md). */
 export const BODY_LIMIT = 100 * 1024;
@@ -14,20 +15,30 @@ const BYTE_ORDER_MARK = '\ufeff';
  * Makes `app` accept JSON bodies only. Fastify's own parser would report a key `__proto__` as invalid JSON. `JSON.parse`
  * makes it an ordinary key.
  */
-export function acceptJsonBodies(app: FastifyInstance): void {
-  accept(app, [JSON_TYPE], (_request, text, done) => done(null, parsed(text, JSON.parse)));
+export function acceptJsonBodies(app: FastifyInstance, requests: RequestsInProgress): void {
+  accept(app, requests, [JSON_TYPE], (_request, text, done) => done(null, parsed(text, JSON.parse)));
 }
 
 /** Makes `app` accept only JSON bodies and JSON merge patches. Numbers are parsed without loss, see {@link parseJson}. */
-export function acceptExactJsonBodies(app: FastifyInstance): void {
-  accept(app, PATCH_TYPES, (_request, text, done) => done(null, parseJson(text)));
+export function acceptExactJsonBodies(app: FastifyInstance, requests: RequestsInProgress): void {
+  accept(app, requests, PATCH_TYPES, (_request, text, done) => done(null, parseJson(text)));
 }
 
-function accept(app: FastifyInstance, types: readonly string[], parse: FastifyBodyParser<string>): void {
+function accept(
+  app: FastifyInstance,
+  requests: RequestsInProgress,
+  types: readonly string[],
+  parse: FastifyBodyParser<string>,
+): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser([...types], (request, payload: Readable, done) =>
     readBody(request, payload, (error, bytes) => {
       if (!bytes) return done(error);
+      const rejection = requests.countBody(request.slot, bytes.length);
+      if (rejection) {
+        request.meter.waive();
+        return done(rejection);
+      }
       try {
         parse(request, textOf(request, bytes), done);
       } catch (fault) {

@@ -16,6 +16,8 @@ const MIN_PER_CALLER = 16;
  * requests in progress.
  */
 const UNRESERVED = 3 / 4;
+/** A request counts once more towards the limit of its caller for this number of bytes of its body, or of its message. */
+const BYTES_PER_REQUEST = 8 * 1024;
 /** `Retry-After` in seconds for a caller at its limit. */
 const RETRY_AFTER = 1;
 
@@ -99,6 +101,8 @@ export interface Slot {
    * The caller whose limit the slot counts towards; `undefined` until the caller is known, or if the request is rejected.
    */
   holder?: Holder;
+  /** How often the slot counts towards this limit. */
+  weight: number;
   /** The response; `undefined` once it is sent or the client has disconnected, and for operations over WebSocket. */
   reply?: FastifyReply;
   /** The response while it is being sent. */
@@ -277,12 +281,38 @@ export class RequestsInProgress {
     throw this.tooMany;
   }
 
-  /** Counts an operation over WebSocket while `run` is running. @param run gets the error if the operation is rejected. */
-  async countOperation<Result>(caller: Holder, run: (rejection?: ProblemError) => Promise<Result>): Promise<Result> {
+  /**
+   * Counts a large body as further requests towards the limit of the caller: as parsed JSON, it may take twenty times its bytes.
+   * @returns the error if the request is rejected because of this limit. It is then no longer counted.
+   */
+  countBody(slot: Slot, bytes: number): ProblemError | undefined {
+    const { holder } = slot;
+    const more = Math.floor(bytes / BYTES_PER_REQUEST);
+    if (!more || !holder) return undefined;
+    // A caller may always have one request with a large body.
+    if (this.assigned.of(holder) > 1 && this.assigned.of(holder) + more > this.mostPerCaller) {
+      this.rejected += 1;
+      this.stopCounting(slot);
+      return this.tooMany;
+    }
+    this.assigned.add(holder, more);
+    slot.weight += more;
+    return undefined;
+  }
+
+  /**
+   * Counts an operation over WebSocket while `run` is running.
+   * @param bytes the length of the message. @param run gets the error if the operation is rejected.
+   */
+  async countOperation<Result>(
+    caller: Holder,
+    bytes: number,
+    run: (rejection?: ProblemError) => Promise<Result>,
+  ): Promise<Result> {
     const slot = this.take();
     this.operations += 1;
     try {
-      return await run(this.countForCaller(slot, caller, this.isOverloaded));
+      return await run(this.countForCaller(slot, caller, this.isOverloaded) ?? this.countBody(slot, bytes));
     } finally {
       this.operations -= 1;
       this.release(slot);
@@ -407,10 +437,10 @@ export class RequestsInProgress {
   }
 
   private unassign(slot: Slot): void {
-    const { holder } = slot;
+    const { holder, weight } = slot;
     slot.holder = undefined;
-    if (!holder) return;
-    this.assigned.add(holder, -1);
+    slot.weight = 1;
+    if (holder) this.assigned.add(holder, -weight);
   }
 
   /** A response on this connection that has not been sent completely; `undefined` if there is none. */
@@ -469,7 +499,7 @@ export class RequestsInProgress {
   }
 
   private take(reply?: FastifyReply): Slot {
-    const slot: Slot = { holder: undefined, reply, phase: 'running' };
+    const slot: Slot = { holder: undefined, weight: 1, reply, phase: 'running' };
     this.slots.add(slot);
     this.count += 1;
     return slot;

@@ -120,7 +120,7 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
     ['onRequest', 'batch', inBatches],
     // Reads and parses the body. Rejects a body that is too large (413), has a wrong media type (415), or is not JSON (400). The
     // GraphQL routes replace these parsers by their own, with the same statuses.
-    ['parsing', 'body', { install: acceptExactJsonBodies }],
+    ['parsing', 'body', { install: (app) => acceptExactJsonBodies(app, requests) }],
     // Runs a GraphQL or REST operation, or sends a page or a health check. An operation charges its caller, and gets 429 if
     // no quota is left.
     ['handler', 'route', { install: routes }],
@@ -264,10 +264,11 @@ async function routesOf(
       apollo,
       documents,
       websockets,
+      requests,
       createGraphQLOperationRequest,
       sandbox: portal.sandbox,
     });
-    await app.register(sseRoute, { live, streams, createGraphQLOperationRequest });
+    await app.register(sseRoute, { live, streams, requests, createGraphQLOperationRequest });
     ignoreBodies(app);
     registerRoutes(app, { executor, routes, createOperationRequest, streams });
     methods.answerOptions(app);

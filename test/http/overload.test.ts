@@ -159,6 +159,29 @@ test('during overload, a connection that sends more than four requests in a pack
   }
 });
 
+test('a large body counts as further requests in progress, over HTTP and WebSocket', async () => {
+  const payload = { query: '{ __typename }', variables: { unused: 'x'.repeat(90_000) } };
+  const post = async ({ headers }: TestKey, path: string) => {
+    const init = {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(payload),
+    };
+    return (await fetch(new URL(path, url), init)).status;
+  };
+  await fill(mine.headers, SHARE - 12);
+  expect(await post(mine, '/graphql')).toBe(200);
+  await fill(mine.headers, 2);
+  for (const path of ['/graphql', '/graphql/stream', '/pets']) expect(await post(mine, path)).toBe(429);
+  const large = socketClient(mine.headers).subscribe(payload.query, payload.variables);
+  expect((await large.untilOver()).error).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
+  expect(await post(other, '/graphql')).toBe(200);
+  expect((await ask(gateway, 'GET /pets', { headers: mine.headers })).status).toBe(200);
+  await leaveAll();
+  // A caller may always have one.
+  expect(await post(mine, '/graphql')).toBe(200);
+});
+
 test('a quarter of the slots is reserved for callers with few requests in progress', async () => {
   const roomy = await gateway.another({ MAX_REQUESTS_IN_PROGRESS: '128', ANONYMOUS_ACCESS: 'write' });
   const to = await roomy.listen();

@@ -10,6 +10,7 @@ import { responseType } from '../graphql-media-types';
 import { type Parameters, parametersInUrl } from '../graphql-parameters';
 import { acceptJsonBodies } from '../json-body';
 import type { CreateGraphQLOperationRequest } from '../operation-request';
+import type { RequestsInProgress } from '../requests-in-progress';
 import { STREAM_PATH } from '../urls';
 import type { LiveOperations } from './live-operations';
 import { credentialOf, type EventStreams, setStreamHeaders } from './sse-streams';
@@ -17,6 +18,7 @@ import { credentialOf, type EventStreams, setStreamHeaders } from './sse-streams
 interface StreamRouteOptions {
   readonly live: LiveOperations;
   readonly streams: EventStreams;
+  readonly requests: RequestsInProgress;
   readonly createGraphQLOperationRequest: CreateGraphQLOperationRequest;
 }
 
@@ -27,9 +29,9 @@ interface StreamRouteOptions {
  */
 export async function sseRoute(
   app: FastifyInstance,
-  { live, streams, createGraphQLOperationRequest }: StreamRouteOptions,
+  { live, streams, requests, createGraphQLOperationRequest }: StreamRouteOptions,
 ): Promise<void> {
-  acceptJsonBodies(app);
+  acceptJsonBodies(app, requests);
 
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!acceptedType(request.headers.accept, [EVENT_STREAM]))

@@ -42,7 +42,8 @@ interface TransportWsOptions {
   /** Handles the payload of `connection_init`. @returns `false` if this closed the connection. */
   authenticate(params?: Params): Promise<boolean>;
   /** Runs an operation. Never rejects because of the operation, but reports its errors in the result. */
-  runOperation(payload: SubscribePayload, operation: ConnectionOperation): Promise<LiveResult>;
+  /** @param bytes the length of the message. */
+  runOperation(payload: SubscribePayload, bytes: number, operation: ConnectionOperation): Promise<LiveResult>;
 }
 
 /**
@@ -81,7 +82,7 @@ export class TransportWsHandler {
       case MessageType.Pong:
         return;
       case MessageType.Subscribe:
-        return this.start(message.id, message.payload);
+        return this.start(message.id, message.payload, text.length);
       case MessageType.Complete:
         return this.complete(message.id);
       default:
@@ -106,7 +107,7 @@ export class TransportWsHandler {
     await this.send({ type: MessageType.ConnectionAck });
   }
 
-  private async start(id: string, payload: SubscribePayload): Promise<void> {
+  private async start(id: string, payload: SubscribePayload, bytes: number): Promise<void> {
     if (!this.isAcknowledged) return this.close(CloseCode.Unauthorized, 'Unauthorized');
     if (this.operations.has(id)) {
       const reason = `Subscriber for ${id} already exists`;
@@ -115,7 +116,7 @@ export class TransportWsHandler {
     }
     const operation = new ConnectionOperation(this.options.limitMs);
     this.operations.set(id, operation);
-    const result = await this.options.runOperation(payload, operation);
+    const result = await this.options.runOperation(payload, bytes, operation);
     let last: Sent = { id, type: MessageType.Complete };
     if (result instanceof RunningSubscription) {
       operation.keep(result);

@@ -228,8 +228,8 @@ export class WebSockets {
       unreadProblem: () => unsent.rejectionOf(connection.identity.caller),
       close: (code, reason) => webSocket.close(code, reason),
       authenticate: (params) => this.authenticate(connection, params),
-      runOperation: (payload, operation) =>
-        requests.countOperation(connection.identity.caller, (rejection) =>
+      runOperation: (payload, bytes, operation) =>
+        requests.countOperation(connection.identity.caller, bytes, (rejection) =>
           this.serveOperation(connection, payload, operation, rejection),
         ),
     });

@@ -16,7 +16,7 @@ describe('a connection that ends', () => {
       send: async (text) => void sent.push(text),
       close: (code, reason) => void sent.push(`${code} ${reason}`),
       authenticate: async () => true,
-      runOperation: (_payload, operation) => {
+      runOperation: (_payload, _bytes, operation) => {
         started.push(operation);
         // As a statement that waits does.
         operation.startDeadline.onEnd(() => undefined);
