@@ -11,7 +11,8 @@ const EXPLORER_TOOLS = `<div class="tools row">${fill('key')}\n<p id="quota" cla
  * @param tag the element for the content; `div` if the script creates a `main` element.
  */
 function needsScripts(name: string, instead: string, tag: 'main' | 'div' = 'main'): string {
-  return `<${tag} id="content"><noscript><p class="notice">${name} needs JavaScript. ${instead}</p></noscript></${tag}>`;
+  const loading = '<p class="notice loading" role="status">Loading…</p>';
+  return `<${tag} id="content">${loading}<noscript><p class="notice">${name} needs JavaScript. ${instead}</p></noscript></${tag}>`;
 }
 
 /** All pages except the guides and Apollo Sandbox. */

@@ -52,6 +52,39 @@ describe('/admin', () => {
     expectNoComplaints(admin);
   });
 
+  browserTest('keeps its place in the list if the user clicks twice, or a page cannot be loaded', async () => {
+    const admin = await open();
+    const { page } = admin;
+    const [older, newer] = ['Older', 'Newer'].map((name) => page.getByRole('button', { name, exact: true }));
+    const first = keyNamed(page, 'Acme');
+    const second = keyNamed(page, 'Shop 0');
+    await first.waitFor();
+    await page.route('**/graphql', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await route.continue();
+    });
+    await older?.dblclick();
+    await second.waitFor();
+    await newer?.dblclick();
+    await first.waitFor();
+    await page.waitForTimeout(1000);
+    expect([await newer?.isDisabled(), await older?.isDisabled()]).toEqual([true, false]);
+    await page.unroute('**/graphql');
+
+    const notice = page.locator('#notice');
+    await page.context().setOffline(true);
+    await older?.click();
+    await notice.getByText('does not respond').waitFor();
+    await page.context().setOffline(false);
+    await older?.click();
+    await second.waitFor();
+    // The error is over.
+    expect(await notice.textContent()).toBe('');
+    await newer?.click();
+    await first.waitFor();
+    expect(await newer?.isDisabled()).toBe(true);
+  });
+
   browserTest('shows the usage and the remaining quota of a key, and lifts its ban', async () => {
     const admin = await open();
     const { page } = admin;

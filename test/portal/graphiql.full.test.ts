@@ -61,6 +61,21 @@ describe('GraphiQL', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(pro.whole);
   });
 
+  browserTest.each([
+    [640, 360],
+    [320, 256],
+    [320, 480],
+    [1280, 300],
+  ])('shows the result in a window of %i × %i px, as at a high zoom', async (width, height) => {
+    const { page } = await browsing.open('/graphiql', { viewport: { width, height } });
+    await page.locator('.graphiql-query-editor').waitFor();
+    for (const pane of ['.graphiql-query-editor', '.graphiql-response']) {
+      await page.locator(pane).scrollIntoViewIfNeeded();
+      expect((await page.locator(pane).boundingBox())?.height).toBeGreaterThan(100);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+  });
+
   browserTest('shows the page header in one line on a desktop, and the result below the query on a phone', async () => {
     const desktop = await browsing.open('/graphiql', { viewport: { width: 1280, height: 800 } });
     await enterKey(desktop.page, pro);

@@ -207,6 +207,22 @@ const DISGUISED = `(() => {
   return { count: texts.length, found: texts.filter(isDisguised).map(({ outerHTML }) => outerHTML.slice(0, 80)) };
 })()`;
 
+browserTest('on a touch screen, the Copy button covers no code', async () => {
+  const { page } = await browsing.open('/docs/limits', {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  const covered = await page.evaluate(`[...document.querySelectorAll('.code-block')].filter((block) => {
+    const button = block.querySelector('.copy').getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(block.querySelector('code'));
+    return [...range.getClientRects()].some((line) =>
+      line.top < button.bottom && line.bottom > button.top && line.right > button.left);
+  }).length`);
+  expect(covered).toBe(0);
+});
+
 browserTest('only links look like links', async () => {
   const { page } = await open('/docs');
   for (const path of await guidePaths(page)) {

@@ -55,6 +55,18 @@ browserTest.each(['/', '/admin', '/docs', '/docs/rest', '/graphiql', '/graphql']
   },
 );
 
+browserTest('the key is also removed from an address that begins with two slashes', async () => {
+  const { whole } = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
+  const { page } = await browsing.open();
+  // Such a path exists only behind some proxies.
+  await page.route('**//shop*', async (route) =>
+    route.fulfill({ response: await route.fetch({ url: `${browsing.url}/` }) }),
+  );
+  await page.goto(`${browsing.url}//shop#key=${whole}`);
+  await page.getByText('key “Acme”').waitFor();
+  expect(page.url()).toBe(`${browsing.url}//shop`);
+});
+
 browserTest('the address works in a tab that already shows a page, too', async () => {
   const { whole } = await browsing.gateway.createKey({ name: 'Acme', plan: 'PRO' });
   const start = await browsing.open('/');

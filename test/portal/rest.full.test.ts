@@ -32,6 +32,31 @@ browserTest.each(['#placeOrder', '#/Store/placeOrder'])('/docs/rest%s opens the 
   expectNoComplaints(rest);
 });
 
+browserTest('Back and Forward between operations keep what the user has typed', async () => {
+  const rest = await browsing.open('/docs/rest');
+  const { page } = rest;
+  const create = page.locator('#operations-Pets-createPet');
+  await create.getByText('Create a pet').first().click();
+  await create.getByRole('button', { name: 'Try it out' }).click();
+  await create.locator('textarea').fill('{ "name": "Typed" }');
+  await page.locator('#operations-Pets-listPets').getByText('List pets').click();
+  await page.waitForURL(/listPets/);
+  await page.goBack();
+  await page.waitForURL(/createPet/);
+  await page.waitForTimeout(500);
+  expect(await create.locator('textarea').inputValue()).toBe('{ "name": "Typed" }');
+  expectNoComplaints(rest);
+});
+
+browserTest('the link that skips the top bar moves the focus into the content', async () => {
+  const { page } = await browsing.open('/docs/rest');
+  await page.locator('#operations-Pets-listPets').waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate("document.querySelector('#content').contains(document.activeElement)")).toBe(true);
+});
+
 browserTest('no open operation is higher than four screens of a desktop, and each shows its errors', async () => {
   const { page } = await browsing.open('/docs/rest');
   const operations = page.locator('.opblock');

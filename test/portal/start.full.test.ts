@@ -266,6 +266,27 @@ browserTest.each([1280, 390])('the layout of the start page does not shift at a 
   }
 });
 
+browserTest.each(['/', '/admin'])('%s breaks a name of 255 letters without spaces', async (path) => {
+  const key = await browsing.gateway.createKey({ name: 'W'.repeat(255), plan: 'PRO' });
+  for (const width of [320, 1280]) {
+    const { page } = await browsing.open(path, { viewport: { width, height: 800 } });
+    await enterKey(page, key);
+    await page.getByText('WWWWW').first().waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+  }
+});
+
+browserTest('with forced colours, the chosen request and language look different from the others', async () => {
+  const { page } = await browsing.open('/', { forcedColors: 'active' });
+  for (const group of ['#requests', '#languages']) {
+    const backgrounds = (state: boolean): Promise<string[]> =>
+      page.evaluate(`[...document.querySelectorAll('${group} [aria-pressed="${state}"]')]
+        .map((each) => getComputedStyle(each).backgroundColor)`);
+    const [chosen] = await backgrounds(true);
+    expect(await backgrounds(false)).not.toContain(chosen);
+  }
+});
+
 browserTest('the Copy button copies the example', async () => {
   const { page } = await browsing.open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
   await page.getByRole('button', { name: 'Copy' }).click();

@@ -21,8 +21,13 @@ const changes = /** @type {HTMLDetailsElement} */ (byId('changes'));
 const newer = buttonOf('newer');
 const older = buttonOf('older');
 
-/** The cursors of all pages up to the current page. The cursor of the first page is null. @type {(string | null)[]} */
-let cursors = [null];
+/**
+ * The filters of the list, and the cursors of all pages up to the shown page. The cursor of the first page is null.
+ * @typedef {{ search: string, isActive: boolean | null, cursors: (string | null)[] }} Place
+ */
+
+/** The place that is shown. */
+let place = firstPage();
 /** The keys on the current page. @type {api.Key[]} */
 let keys = [];
 /** The number of the latest query for keys. Results of earlier queries are ignored. */
@@ -33,20 +38,30 @@ let confirming;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let retrying;
 
+/** The part of the page whose error is shown. */
+let failed = '';
+
 /** @param {string} text @param {'' | 'good' | 'bad'} [look] */
 function say(text, look = '') {
   clearTimeout(confirming);
+  failed = '';
   byId('notice').textContent = text;
   byId('notice').className = look || 'soft';
   if (look === 'good') confirming = setTimeout(say, CONFIRMED_MS, '');
 }
 
-/** Runs an action, and shows the error's message if it fails. @param {() => Promise<void>} run */
-async function attempt(run) {
+/**
+ * Runs an action, and shows the error's message if it fails, until an action for the same part of the page succeeds.
+ * @param {'page' | 'keys' | 'callers' | 'changes' | 'ban'} part
+ * @param {() => Promise<void>} run
+ */
+async function attempt(part, run) {
   try {
     await run();
+    if (failed === part) say('');
   } catch (error) {
     say(describeError(error, toolbar), 'bad');
+    failed = part;
   }
 }
 
@@ -59,7 +74,7 @@ async function start() {
   const { viewer, problem } = await askViewer();
   if (checked !== currentKey()) return;
   if (problem && problem.retryAt < Number.POSITIVE_INFINITY)
-    retrying = setTimeout(() => attempt(start), problem.retryAt - Date.now());
+    retrying = setTimeout(() => attempt('page', start), problem.retryAt - Date.now());
   if (!viewer?.scopes.includes('ADMIN')) {
     const key = viewer?.apiKey ? `The key “${viewer.apiKey.name}” does not have the scope ADMIN.` : '';
     const lacks = viewer?.user != null ? 'A token never has the scope ADMIN.' : key;
@@ -69,16 +84,27 @@ async function start() {
     );
     return;
   }
-  await Promise.all([showKeys(), showCallers(), showChanges()]);
+  await Promise.all([showKeys(firstPage()), showCallers(), showChanges()]);
   say('');
   byId('admin').hidden = false;
 }
 
-async function showKeys() {
+/** The first page of the list, with the filters in the form. @returns {Place} */
+function firstPage() {
+  return {
+    search: search.value,
+    isActive: state.value === '' ? null : state.value === 'true',
+    cursors: [null],
+  };
+}
+
+/** Shows a page of keys. @param {Place} wanted the shown place by default */
+async function showKeys(wanted = place) {
   const number = ++asked;
-  const isActive = state.value === '' ? null : state.value === 'true';
-  const page = await api.listKeys({ after: cursors.at(-1) ?? null, search: search.value, isActive });
+  const { cursors, ...filters } = wanted;
+  const page = await api.listKeys({ after: cursors.at(-1) ?? null, ...filters });
   if (number !== asked) return;
+  place = wanted;
   const { nodes, pageInfo, totalCount, totalCountRelation } = page;
   keys = nodes;
   render(byId('keys'), keys.length ? keys.map(keyItem) : html`<li class="soft">No keys match.</li>`);
@@ -106,10 +132,12 @@ function restoreFocus() {
   (same ?? first ?? item ?? items[pressed.index] ?? items.at(-1))?.focus();
 }
 
-/** Shows another page of keys, from its beginning. */
-async function turnPage() {
-  await showKeys();
-  /** @type {HTMLElement | null} */ (byId('keys').firstElementChild)?.focus();
+/** Shows another page of keys, from its beginning. @param {(string | null)[]} cursors */
+function turnPage(cursors) {
+  return attempt('keys', async () => {
+    await showKeys({ ...place, cursors });
+    /** @type {HTMLElement | null} */ (byId('keys').firstElementChild)?.focus();
+  });
 }
 
 async function showCallers() {
@@ -118,7 +146,7 @@ async function showCallers() {
 
 /** Shows what a change has changed on the page. */
 function refresh() {
-  return Promise.all([attempt(showKeys), attempt(showChanges)]);
+  return Promise.all([attempt('keys', showKeys), attempt('changes', showChanges)]);
 }
 
 /** Shows the last changes if their section is open. */
@@ -128,8 +156,7 @@ async function showChanges() {
 }
 
 function showFirstPage() {
-  cursors = [null];
-  return attempt(showKeys);
+  return attempt('keys', () => showKeys(firstPage()));
 }
 
 /** The actions of a key's buttons, by `data-action`. @type {Record<string, (key: api.Key) => void>} */
@@ -143,7 +170,7 @@ const ACTIONS = {
       await refresh();
     }),
   revoke: (key) => showRevocation(key, () => done(api.revokeKey(key.id), `“${key.name}” is revoked.`)),
-  unban: (key) => attempt(() => done(api.liftBan(key.id), `The ban of “${key.name}” is lifted.`)),
+  unban: (key) => attempt('ban', () => done(api.liftBan(key.id), `The ban of “${key.name}” is lifted.`)),
 };
 
 /** Waits for a change, then shows a text and the updated page. @param {Promise<unknown>} change @param {string} text */
@@ -167,7 +194,7 @@ byId('create').addEventListener('click', () =>
   showKeyForm(undefined, async (input) => {
     const secret = await api.createKey(input);
     showSecret(`The key ${input.name} is created`, secret);
-    cursors = [null];
+    place = firstPage();
     await refresh();
   }),
 );
@@ -191,15 +218,9 @@ toolbar.addEventListener('submit', (event) => {
   showFirstPage();
 });
 state.addEventListener('change', showFirstPage);
-range.addEventListener('change', () => attempt(showCallers));
-changes.addEventListener('toggle', () => attempt(showChanges));
-older.addEventListener('click', () => {
-  cursors.push(older.dataset.cursor ?? null);
-  attempt(turnPage);
-});
-newer.addEventListener('click', () => {
-  cursors.pop();
-  attempt(turnPage);
-});
-keyChanges.addEventListener('change', () => attempt(start));
-attempt(start);
+range.addEventListener('change', () => attempt('callers', showCallers));
+changes.addEventListener('toggle', () => attempt('changes', showChanges));
+older.addEventListener('click', () => turnPage([...place.cursors, older.dataset.cursor ?? null]));
+newer.addEventListener('click', () => turnPage(place.cursors.slice(0, -1)));
+keyChanges.addEventListener('change', () => attempt('page', start));
+attempt('page', start);

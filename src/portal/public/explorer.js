@@ -1,10 +1,23 @@
 // @ts-check
 import './key-field.js';
-import { byId } from './elements.js';
+import { byId, html, render } from './elements.js';
 import { askViewer, onStanding } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
 
 // This script shows the plan and the remaining quota of the caller in the top bar.
+
+/**
+ * Shows the program of the page, or says that it cannot be loaded.
+ * @param {() => Promise<void>} show
+ */
+export async function showProgram(show) {
+  try {
+    await show();
+  } catch (error) {
+    render(byId('content'), html`<p class="notice" role="alert">This page cannot be loaded. Reload it.</p>`);
+    throw error;
+  }
+}
 
 let plan = '';
 let left = '';

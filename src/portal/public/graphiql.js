@@ -1,9 +1,9 @@
 // @ts-check
-import './explorer.js';
 import { byId } from './elements.js';
 import { exampleDocument } from './examples.js';
+import { showProgram } from './explorer.js';
 import { call, live } from './gateway.js';
-import { currentKey } from './key.js';
+import { currentKey, storage } from './key.js';
 
 // The scripts that the page loads before this script define these globals.
 const { React, ReactDOM, GraphiQL } = /** @type {any} */ (window);
@@ -23,14 +23,14 @@ const wsConnectionParams = {
     return currentKey() ? `Bearer ${currentKey()}` : undefined;
   },
 };
-const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call, subscriptionUrl: live, wsConnectionParams });
 
-// Opens a tab for each example operation. The tab also contains the comment above the operation.
-const operations = (await exampleDocument()).trim().split(/\n\n(?=#)/);
-const defaultTabs = operations.map((query) => ({ query }));
-
-// GraphiQL's history stores the contents of the header editor, which may include keys. Session storage is deleted when the
-// tab is closed.
-const storage = sessionStorage;
-
-ReactDOM.createRoot(byId('content')).render(React.createElement(GraphiQL, { fetcher, defaultTabs, storage }));
+showProgram(async () => {
+  const fetcher = GraphiQL.createFetcher({ url: '/graphql', fetch: call, subscriptionUrl: live, wsConnectionParams });
+  // Opens a tab for each example operation. The tab also contains the comment above the operation.
+  const operations = (await exampleDocument()).trim().split(/\n\n(?=#)/);
+  const defaultTabs = operations.map((query) => ({ query }));
+  // GraphiQL's history stores the contents of the header editor, which may include keys. Session storage is deleted when the
+  // tab is closed.
+  const program = React.createElement(GraphiQL, { fetcher, defaultTabs, storage: storage() });
+  ReactDOM.createRoot(byId('content')).render(program);
+});

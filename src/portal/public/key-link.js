@@ -8,9 +8,9 @@ const PREFIX = '#key=';
 let fault = '';
 
 function takeKey() {
-  const { hash, pathname, search } = location;
+  const { hash, href } = location;
   if (!hash.startsWith(PREFIX)) return;
-  history.replaceState(null, '', pathname + search);
+  history.replaceState(null, '', href.slice(0, -hash.length));
   fault = setKey(hash.slice(PREFIX.length));
   if (fault) keyChanges.dispatchEvent(new Event('change'));
 }

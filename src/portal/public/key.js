@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * The API key, or the token of an end user, of this tab. It is kept only in sessionStorage, so other tabs cannot read it, and it
- * is deleted when the tab is closed. It is sent only to this server.
+ * is deleted when the tab is closed. If the browser blocks the storage, it is kept until the user leaves the page. It is sent
+ * only to this server.
  */
 
 const ITEM = 'petstore-api-key';
@@ -14,9 +15,32 @@ const SECRET_LENGTH = 32;
 /** Dispatches the event `change` when the key has changed. */
 export const keyChanges = new EventTarget();
 
+/** The key or token, if it cannot be stored. */
+let unstored = '';
+
 /** @returns {string} the key or token, or an empty string */
 export function currentKey() {
-  return sessionStorage.getItem(ITEM) ?? '';
+  return storage()?.getItem(ITEM) ?? unstored;
+}
+
+/** The session storage of this tab; null if the browser blocks it. */
+export function storage() {
+  try {
+    return sessionStorage;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} key */
+function store(key) {
+  unstored = key;
+  storage()?.removeItem(ITEM);
+  try {
+    if (key) storage()?.setItem(ITEM, key);
+  } catch {
+    // The storage is full.
+  }
 }
 
 /** Whether the tab has a token instead of a key. */
@@ -40,8 +64,7 @@ export function setKey(key) {
   const trimmed = key.trim();
   const fault = trimmed && faultOf(trimmed);
   if (fault) return fault;
-  if (trimmed) sessionStorage.setItem(ITEM, trimmed);
-  else sessionStorage.removeItem(ITEM);
+  store(trimmed);
   keyChanges.dispatchEvent(new Event('change'));
   return '';
 }

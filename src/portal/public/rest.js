@@ -1,5 +1,6 @@
 // @ts-check
-import './explorer.js';
+import { byId } from './elements.js';
+import { showProgram } from './explorer.js';
 import { showStanding } from './gateway.js';
 import { currentKey, hasToken, keyChanges } from './key.js';
 
@@ -22,10 +23,6 @@ const showScheme = () => document.documentElement.classList.toggle('dark-mode', 
 dark.addEventListener('change', showScheme);
 showScheme();
 
-const spec = await (await fetch('/openapi.json')).json();
-for (const { responses } of [spec.components, ...Object.values(spec.paths).flatMap(Object.values)])
-  for (const [status, response] of Object.entries(responses ?? {})) shorten(response, status);
-
 /**
  * Leaves out of a response what is the same for all operations: the headers that every response has, and of errors also the
  * example, which only the status 400 keeps. Otherwise an open operation would fill ten screens.
@@ -39,27 +36,51 @@ function shorten(response, status) {
   if (status !== '400' && status !== 'BadRequest') delete response.content;
 }
 
-// The guides link to an operation by its id (`#getPet`). Swagger UI needs the tag as well (`#/Pets/getPet`), so the hash is
-// converted.
-const id = location.hash.slice(1);
-for (const item of Object.values(spec.paths))
-  for (const { operationId, tags } of Object.values(item))
-    if (operationId === id) history.replaceState(null, '', `#/${tags[0]}/${id}`);
-// Swagger UI reads the hash only when it starts, so a link within the page needs a reload.
-addEventListener('hashchange', () => location.reload());
+/** The hashes of Swagger UI (`#/Pets/getPet`) by the ids of the operations. The guides link to `#getPet`. @type {Map<string, string>} */
+const hashes = new Map();
 
-const ui = SwaggerUIBundle({
-  dom_id: '#content',
-  spec,
-  deepLinking: true,
-  // Without this, Swagger UI would load a validation badge from another server.
-  validatorUrl: null,
-  defaultModelsExpandDepth: 0,
-  onComplete: () => authorize(),
-  responseInterceptor: (/** @type {{ status: number, headers: Record<string, string> }} */ response) => {
-    showStanding(response.status, new Headers(response.headers));
-    return response;
-  },
+/** Converts the hash of a guide's link into Swagger UI's. */
+function convertHash() {
+  const hash = hashes.get(location.hash.slice(1));
+  if (hash) history.replaceState(null, '', hash);
+}
+
+/** @type {any} */
+let ui;
+showProgram(async () => {
+  const response = await fetch('/openapi.json');
+  if (!response.ok) throw new Error(`The status of /openapi.json is ${response.status}.`);
+  const spec = await response.json();
+  for (const { responses } of [spec.components, ...Object.values(spec.paths).flatMap(Object.values)])
+    for (const [status, response] of Object.entries(responses ?? {})) shorten(response, status);
+  for (const item of Object.values(spec.paths))
+    for (const { operationId, tags } of Object.values(item)) hashes.set(operationId, `#/${tags?.[0]}/${operationId}`);
+  convertHash();
+  ui = SwaggerUIBundle({
+    dom_id: '#content',
+    spec,
+    deepLinking: true,
+    // Without this, Swagger UI would load a validation badge from another server.
+    validatorUrl: null,
+    defaultModelsExpandDepth: 0,
+    onComplete: () => authorize(),
+    responseInterceptor: (/** @type {{ status: number, headers: Record<string, string> }} */ response) => {
+      showStanding(response.status, new Headers(response.headers));
+      return response;
+    },
+  });
+  addEventListener('hashchange', () => {
+    convertHash();
+    // Swagger UI itself reads the hash only when it starts.
+    ui.layoutActions.parseDeepLinkHash(location.hash);
+  });
+});
+
+// Swagger UI handles clicks on all links whose address is a hash, so that the browser does not move the focus.
+document.querySelector('.skip')?.addEventListener('click', (event) => {
+  event.preventDefault();
+  byId('content').tabIndex = -1;
+  byId('content').focus();
 });
 
 /** The security scheme with which Swagger UI sends the key or token. @type {'apiKey' | 'bearer' | undefined} */
