@@ -80,7 +80,7 @@ export function isCounted({ astNode }: Field): boolean {
 }
 
 /** The scope that a field requires; `undefined` if it requires none. */
-export function requiredScope({ astNode }: Partial<Pick<Field, 'astNode'>>): Scope | undefined {
+export function requiredScope({ astNode }: Marked): Scope | undefined {
   const directive = astNode?.directives?.find(({ name }) => name.value === 'requiresScope');
   const value = directive?.arguments?.[0]?.value;
   return value?.kind === Kind.ENUM ? (value.value as Scope) : undefined;

@@ -8,7 +8,7 @@ import type { ChangeEvent, EventFilter } from '../events/hub';
 import { type Topics, tablesOf } from '../events/topics';
 import { type EventAudience, visibleEvents } from './changes';
 import { resolveDeclaredFields } from './declared-fields';
-import { middlewareFaults, rejectAuthorized } from './decorator-faults';
+import { middlewareFaults, rejectAuthorized, scopeFaults } from './decorator-faults';
 import { describeSchema } from './descriptions';
 import { defineDirectives } from './directives';
 import { domainFaults } from './domain-faults';
@@ -66,7 +66,7 @@ export function buildSchema(parts: SchemaParts): GraphQLSchema {
   const schema = inOrder(withTopics(withIdForms(built, idForms), topics), rootFieldsOf(classes));
   resolveDeclaredFields(schema, parts.tables);
   // A mismatch would cause internal errors in requests, or values that are always null.
-  const faults = [...domainFaults(schema, parts), ...middlewareFaults(schema)];
+  const faults = [...domainFaults(schema, parts), ...middlewareFaults(schema), ...scopeFaults(schema)];
   if (faults.length) throw new Error(faults.join('; '));
   return enforceRateLimits(describeSchema(defineDirectives(schema, errors), description));
 }

@@ -354,6 +354,24 @@ test.each([
   },
 );
 
+test('patientFetch of the guide stops waiting when its signal aborts, and does not wait for the next day', async () => {
+  const wait = 'Try again in';
+  for (const [perMinute, perDay] of [
+    [1, 1000],
+    [10, 1],
+  ] as const) {
+    const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute, perDay, scopes: ['READ'] });
+    const send = () => patientFetch(`${url}/pets`, { headers, signal: AbortSignal.timeout(1000) });
+    expect((await send()).status).toBe(200);
+    const started = performance.now();
+    if (perDay === 1) {
+      const response = await send();
+      expect([response.status, await response.text()]).toEqual([429, expect.stringContaining(wait)]);
+    } else await expect(send()).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(performance.now() - started).toBeLessThan(5000);
+  }
+});
+
 /** Runs a client in Chromium, on a page of another origin. @returns the observations that the client reports. */
 async function seenInChromium(client: string, environment: Record<string, string> = {}): Promise<unknown> {
   const inBrowser = join(directory, 'browser');

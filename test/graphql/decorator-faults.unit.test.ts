@@ -1,15 +1,19 @@
 import 'reflect-metadata';
 import {
+  Arg,
   Authorized,
   Field,
   FieldResolver,
   getMetadataStorage,
+  InputType,
+  InterfaceType,
   ObjectType,
   Query,
   Resolver,
   Root,
   UseMiddleware,
 } from 'type-graphql';
+import { RequiresScope } from '../../src/graphql/directives';
 import { buildSchema } from '../../src/graphql/schema';
 import { toyDomains } from '../toys/toys';
 
@@ -77,6 +81,62 @@ class RunningResolver {
   }
 }
 
+@InterfaceType({ description: 'An interface with a restricted field.' })
+abstract class Guarded {
+  @RequiresScope('ADMIN')
+  @Field(() => String, text)
+  secret!: string;
+}
+
+@ObjectType({ description: 'A class that declares the field again, without a restriction.', implements: Guarded })
+class Unguarded implements Guarded {
+  @Field(() => String, text)
+  secret!: string;
+}
+
+@RequiresScope('ADMIN')
+@ObjectType({ description: 'A restricted class.' })
+class RestrictedClass {
+  @Field(() => String, text)
+  word!: string;
+}
+
+@InputType({ description: 'An input with a restricted field.' })
+class RestrictedInput {
+  @RequiresScope('ADMIN')
+  @Field(() => String, text)
+  note!: string;
+}
+
+@Resolver()
+class GuardedResolver {
+  @Query(() => Guarded, text)
+  guarded() {
+    return new Unguarded();
+  }
+
+  @Query(() => Unguarded, text)
+  unguarded() {
+    return new Unguarded();
+  }
+}
+
+@Resolver()
+class RestrictedClassResolver {
+  @Query(() => RestrictedClass, text)
+  restricted() {
+    return {};
+  }
+}
+
+@Resolver()
+class RestrictedInputResolver {
+  @Query(() => String, text)
+  restrictedInput(@Arg('input', () => RestrictedInput, text) { note }: RestrictedInput) {
+    return note;
+  }
+}
+
 const domains = toyDomains();
 const building = (resolver: object) => () =>
   buildSchema({ ...domains, resolvers: [...domains.resolvers, resolver], subscribe: jest.fn() });
@@ -86,6 +146,14 @@ test.each([
   ['an inherited field', new InheritingResolver(), 'Inheriting.secret'],
 ])('startup fails if type-graphql would not run the middleware of %s', (_what, resolver, field) => {
   expect(building(resolver)).toThrow(`${field} has @UseMiddleware, which only a @FieldResolver runs`);
+});
+
+test.each([
+  ['an input field', new RestrictedInputResolver(), 'RestrictedInput.note: @RequiresScope is checked only on fields'],
+  ['a class', new RestrictedClassResolver(), 'RestrictedClass: use @RequiresScope on its fields'],
+  ['only the interface', new GuardedResolver(), 'Unguarded.secret needs the same @RequiresScope as Guarded.secret'],
+])('startup fails if nothing would check the scope of %s', (_what, resolver, fault) => {
+  expect(building(resolver)).toThrow(fault);
 });
 
 test('startup accepts middlewares that type-graphql runs', () => {

@@ -1,3 +1,6 @@
+/** The longest wait, in seconds. When the quota of the day is used up, the response is returned. */
+const LONGEST = 120;
+
 /** `fetch` that waits as long as `Retry-After` says, and retries, after a 429 or if the service is unavailable. */
 export async function patientFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
@@ -7,10 +10,18 @@ export async function patientFetch(input: RequestInfo | URL, init?: RequestInit)
     // GraphQL reports an outage in a response with status 200 and Retry-After.
     const isRetriable =
       isRefused || (response.headers.has('retry-after') && mayRepeat(input instanceof Request ? input : init));
-    if (!isRetriable || attempt === 5) return response;
     const seconds = Number(response.headers.get('retry-after') ?? 2 ** attempt);
+    if (!isRetriable || attempt === 5 || seconds > LONGEST) return response;
     // Clients that were rejected at the same time should not all retry at the same time.
-    await new Promise((resolve) => setTimeout(resolve, (seconds + Math.random()) * 1000));
+    const ms = (seconds + Math.random()) * 1000;
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
+    await new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
+    });
   }
 }
 
