@@ -35,9 +35,9 @@ export function analyseOperation(
   operationRequest: OperationRequest,
 ): AnalysedOperation {
   const isCoerced = operationRequest.api.sendsCoerced;
-  const sentVariables = isCoerced ? sent : operation.declaredOf(sent);
-  const variables = isCoerced ? (sentVariables as CoercedVariables) : operation.coerce(sentVariables);
+  const variables = isCoerced ? (sent as CoercedVariables) : operation.coerce(sent);
   const analysis = operation.analysisFor(variables);
+  const sentVariables = isCoerced || !variables ? sent : operation.declaredOf(sent);
   return { operationRequest, operation, sentVariables, variables, analysis, stability: analysis?.stability };
 }
 
