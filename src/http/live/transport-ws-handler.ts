@@ -82,7 +82,7 @@ export class TransportWsHandler {
       case MessageType.Pong:
         return;
       case MessageType.Subscribe:
-        return this.start(message.id, message.payload, text.length);
+        return this.start(message.id, message.payload, Buffer.byteLength(text));
       case MessageType.Complete:
         return this.complete(message.id);
       default:
