@@ -4,8 +4,8 @@ import { hasOwnResolver } from './declared-fields';
 import { requiredScope } from './directives';
 
 /**
- * type-graphql ignores some decorators without an error. An access rule or a mask that is written with such a decorator would not
- * run. The schema shows no decorators, so these functions read the metadata of type-graphql.
+ * Some decorators have no effect in some places. An access rule or a mask that is written there would not run, so the start fails.
+ * The schema shows only decorators that add a directive, such as `@RequiresScope`. The others are in the metadata of type-graphql.
  */
 
 /** @throws Error that lists everything with `@Authorized`, which type-graphql ignores on classes of resolvers. */

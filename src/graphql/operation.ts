@@ -76,7 +76,7 @@ export class Operation implements OperationSource {
     return this.node.operation;
   }
 
-  /** The variables that the operation declares. Others must not be kept while it waits or is subscribed. */
+  /** The variables that the operation declares. Others may be large, and are not kept while the operation waits or runs. */
   declaredOf(sent: SentVariables): SentVariables {
     const names = (this.node.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
     if (Object.keys(sent).every((name) => names.includes(name))) return sent;

@@ -96,7 +96,7 @@ function readBody(
   };
   const end = () => finish(null);
   const fail = (error: Error) => finish(Object.assign(error, { statusCode: 400 }));
-  payload.on('data', take).on('end', end).on('error', fail);
+  payload.on('data', take).on('end', end).on('error', fail).resume();
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -173,7 +173,7 @@ export class RequestsInProgress {
     private readonly most: number,
   ) {
     this.mostPerCaller = Math.max(MIN_PER_CALLER, Math.floor(most * CALLER_FRACTION));
-    const message = `A caller may have at most ${this.mostPerCaller} requests in progress. Try again in ${RETRY_AFTER} second.`;
+    const message = `A caller may have at most ${this.mostPerCaller} requests in progress; a large body counts as several. Try again in ${RETRY_AFTER} second.`;
     this.tooMany = new ProblemError('RATE_LIMITED', message);
   }
 

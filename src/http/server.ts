@@ -118,7 +118,8 @@ export function pipeline(options: ServerOptions, methods: AllowedMethods, routes
     ['onRequest', 'early rejection', rejectEarly(requests, limits)],
     // Waits for the other new requests of this iteration of the event loop, so that all of them are handled in one batch.
     ['onRequest', 'batch', inBatches],
-    // Reads and parses the body. Rejects a body that is too large (413), has a wrong media type (415), or is not JSON (400). The
+    // Reads and parses the body. Rejects a body that is too large (413), has a wrong media type (415), or is not JSON (400), and large bodies of a caller with many requests in
+    // progress (429). The
     // GraphQL routes replace these parsers by their own, with the same statuses.
     ['parsing', 'body', { install: (app) => acceptExactJsonBodies(app, requests) }],
     // Runs a GraphQL or REST operation, or sends a page or a health check. An operation charges its caller, and gets 429 if

@@ -354,22 +354,19 @@ test.each([
   },
 );
 
-test('patientFetch of the guide stops waiting when its signal aborts, and does not wait for the next day', async () => {
-  const wait = 'Try again in';
-  for (const [perMinute, perDay] of [
-    [1, 1000],
-    [10, 1],
-  ] as const) {
-    const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', perMinute, perDay, scopes: ['READ'] });
-    const send = () => patientFetch(`${url}/pets`, { headers, signal: AbortSignal.timeout(1000) });
-    expect((await send()).status).toBe(200);
-    const started = performance.now();
-    if (perDay === 1) {
-      const response = await send();
-      expect([response.status, await response.text()]).toEqual([429, expect.stringContaining(wait)]);
-    } else await expect(send()).rejects.toMatchObject({ name: 'TimeoutError' });
-    expect(performance.now() - started).toBeLessThan(5000);
-  }
+/** Uses up a quota by patientFetch, and sends one more request, which the caller abandons after a second. */
+async function sendOneTooMany(quota: { perMinute: number; perDay: number }): Promise<Response> {
+  const { headers } = await gateway.createKey({ plan: 'ENTERPRISE', scopes: ['READ'], ...quota });
+  expect((await patientFetch(`${url}/pets`, { headers })).status).toBe(200);
+  return patientFetch(`${url}/pets`, { headers, signal: AbortSignal.timeout(1000) });
+}
+
+test('patientFetch of the guide stops waiting when its signal aborts', async () => {
+  await expect(sendOneTooMany({ perMinute: 1, perDay: 1000 })).rejects.toMatchObject({ name: 'TimeoutError' });
+});
+
+test('patientFetch of the guide does not wait for the next day', async () => {
+  expect((await sendOneTooMany({ perMinute: 10, perDay: 1 })).status).toBe(429);
 });
 
 /** Runs a client in Chromium, on a page of another origin. @returns the observations that the client reports. */

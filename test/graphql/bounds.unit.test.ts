@@ -1,6 +1,6 @@
-import { isInputObjectType } from 'graphql';
+import { GraphQLList, GraphQLScalarType, isInputObjectType } from 'graphql';
 import { contractDocument, contractSchema } from '../../src/app/contract';
-import { ruleOf } from '../../src/errors/input-checks';
+import { positionErrors, ruleOf } from '../../src/errors/input-checks';
 import { checkInput, withBounds } from '../../src/graphql/bounds';
 import { NewToy, ToyUpdate, toyDomains } from '../toys/toys';
 
@@ -32,4 +32,12 @@ test('a field with several decorators has the rules of all decorators', () => {
 
 test('the start fails if a description contains {bounds}, but its field has no bounds', () => {
   expect(() => withBounds('Its size, {bounds}.', {})).toThrow('its field has no bounds: Its size, {bounds}.');
+});
+
+test.each([undefined, 1])('of many faulty items of a list, no more are checked than are reported (%j)', (most) => {
+  const faultAt = jest.fn(() => ({ message: 'must not be 0' }));
+  const type = new GraphQLList(new GraphQLScalarType({ name: 'NotZero', extensions: { faultAt } }));
+  const values = Array(10_000).fill(0);
+  expect(positionErrors(type, values, values, 'ids', undefined, most)).toHaveLength(most ?? 100);
+  expect(faultAt).toHaveBeenCalledTimes(most ?? 100);
 });

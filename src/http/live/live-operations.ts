@@ -166,15 +166,15 @@ export class LiveOperations {
       return;
     }
     for (const each of subscriptions) {
-      const problem = problemOf(caller, this.running.get(each)?.scopes ?? []);
-      if (problem) each.end(problem);
+      const reason = reasonToEnd(caller, this.running.get(each)?.scopes ?? []);
+      if (reason) each.end(reason);
       else each.resume();
     }
   }
 }
 
 /** Why a live operation that was started with these scopes must end. */
-function problemOf(caller: Caller | KeyRejection, scopes: Iterable<Scope>): ProblemError | undefined {
+function reasonToEnd(caller: Caller | KeyRejection, scopes: Iterable<Scope>): ProblemError | undefined {
   if (caller instanceof KeyRejection) return new ProblemError('UNAUTHENTICATED', caller.reason);
   const lost = [...scopes].filter((scope) => !caller.scopes.has(scope));
   return lost.length ? new ProblemError('FORBIDDEN', `The key no longer has the scope ${lost.join(', ')}.`) : undefined;

@@ -4,8 +4,6 @@ import { byId, html, render } from './elements.js';
 import { askViewer, onStanding } from './gateway.js';
 import { currentKey, keyChanges } from './key.js';
 
-// This script shows the plan and the remaining quota of the caller in the top bar.
-
 /**
  * Shows the program of the page, or says that it cannot be loaded.
  * @param {() => Promise<void>} show
@@ -18,6 +16,8 @@ export async function showProgram(show) {
     throw error;
   }
 }
+
+// The rest of this script shows the plan and the remaining quota of the caller in the top bar.
 
 let plan = '';
 let left = '';
